@@ -1,0 +1,69 @@
+/**
+ * All options of the engine: one schema gives type, check, defaults and (through `cli/flags-from-schema.ts`) the flags
+ * of the command line. `EngineConfig` is what the engine process gets: every value resolved, plain data.
+ */
+import * as z from 'zod';
+
+const positiveInteger = z.int().min(1);
+
+/** Options as given on the command line or by a caller; null means "choose for me". */
+export const engineOptionsSchema = z.object({
+  maxModelLen: positiveInteger.nullable().default(null).meta({
+    description: 'Longest sequence (prompt and answer) in tokens; the default is what the model was trained for',
+    group: 'ModelConfig',
+  }),
+  maxNumSeqs: positiveInteger.max(1024).default(32).meta({
+    description: 'Most sequences that run at the same time',
+    group: 'SchedulerConfig',
+  }),
+  maxNumBatchedTokens: positiveInteger.default(256).meta({
+    description: 'Token budget of one step: longer prompts are computed in chunks of at most this many tokens',
+    group: 'SchedulerConfig',
+  }),
+  schedulingPolicy: z.enum(['fcfs', 'priority']).default('fcfs').meta({
+    description: 'Order of waiting requests: first come first served, or lowest priority value first',
+    group: 'SchedulerConfig',
+  }),
+  enablePrefixCaching: z.boolean().default(true).meta({
+    description: 'Reuse the keys and values of prompts with a common beginning',
+    group: 'CacheConfig',
+  }),
+  kvCacheBytes: positiveInteger.nullable().default(null).meta({
+    flag: 'kv-cache-memory-bytes',
+    description: 'Memory for keys and values in bytes; the default is 40 % of the memory that is free at start',
+    group: 'CacheConfig',
+  }),
+  device: z.enum(['auto', 'cpu', 'webgpu', 'cuda']).default('auto').meta({
+    description: 'Where the model runs',
+    group: 'Engine',
+  }),
+  threads: positiveInteger.max(512).nullable().default(null).meta({
+    description: 'Threads of the forward pass; the default is the number of cores that this process may use',
+    group: 'Engine',
+  }),
+  weightMapping: z.enum(['exact', 'rounded']).default('exact').meta({
+    description:
+      'How blocks with a minimum (Q4_1) are mapped: exactly as in the file, or with the minimum rounded to an integer zero point (faster, less exact)',
+    group: 'Engine',
+  }),
+  activationPrecision: z.enum(['int8', 'float32']).default('int8').meta({
+    description: 'Precision of activations in products with quantized weights; int8 is more than twice as fast',
+    group: 'Engine',
+  }),
+  seed: z.int().min(0).default(0).meta({
+    description: 'Base of the random seeds of requests that give none',
+    group: 'ModelConfig',
+  }),
+  modelCacheDir: z.string().nullable().default(null).meta({
+    description: 'Folder for built model graphs; the default is the cache folder of the user',
+    group: 'LoadConfig',
+  }),
+});
+
+export type EngineOptions = z.infer<typeof engineOptionsSchema>;
+
+/** What the engine process is started with. */
+export interface EngineConfig extends EngineOptions {
+  /** Absolute path of the weights, e.g. a `.gguf` file. */
+  modelPath: string;
+}

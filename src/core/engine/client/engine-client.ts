@@ -1,0 +1,37 @@
+/**
+ * The seam between the text side and an engine: sequences in, token ids out. Implementations: the engine in a child
+ * process (default), in this process (tests), later several processes or a remote deployment. All pass the suite
+ * `test/contract/engine-client.ts`.
+ */
+import type {EngineRequest, ModelInfo, SequenceOutput, StepStats} from '../protocol.ts';
+
+export interface EngineClient {
+  /** What was loaded. */
+  readonly info: ModelInfo;
+
+  /**
+   * Runs one sequence.
+   *
+   * Yields what the engine makes, in order; outputs that pile up while the reader is slow are merged into one.
+   * The last one carries a finish reason. Leaving the loop early or aborting the signal takes the sequence out of
+   * the engine; an abort ends the generator without an error.
+   * @throws EngineDeadError when the engine is or becomes dead
+   * @throws GenerationError when the engine failed on this sequence
+   */
+  generate(request: EngineRequest, options?: {signal?: AbortSignal}): AsyncGenerator<SequenceOutput, void, undefined>;
+
+  /** False once the engine has died. */
+  isAlive(): boolean;
+
+  /** Resolves with the reason when the engine dies by itself; never after `close()`. */
+  readonly death: Promise<Error>;
+
+  /** Number of sequences handed in and not finished. */
+  numOpenRequests(): number;
+
+  /** Called after every step. Returns the function that takes the listener off. */
+  onStats(listener: (stats: StepStats) => void): () => void;
+
+  /** Stops the engine and frees everything; open sequences end with EngineDeadError. May be called twice. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,50 @@
+/**
+ * The seam between scheduling and the forward pass. A runner owns the weights and the memory of the KV cache: `numRows`
+ * rows of `rowCapacity` tokens each. Who uses which row is decided by the KV cache manager; the runner only computes
+ * and moves.
+ */
+
+/** Tokens of one row that are computed in this step. */
+export interface RowChunk {
+  /** Row of the KV cache, 0..numRows-1. */
+  row: number;
+  /** Tokens already in the row's cache: the chunk is written at `[start, start + tokenIds.length)`. */
+  start: number;
+  tokenIds: ArrayLike<number>;
+  /** True when the logits after the chunk's last token are wanted. */
+  wantsLogits: boolean;
+}
+
+/** One forward pass. No row occurs twice. */
+export interface ModelBatch {
+  /** One token each, in ascending order of row, without gaps: rows r, r+1, …, r+n-1. Logits are always wanted. */
+  decodes: RowChunk[];
+  /** Chunks of prompts, any rows. */
+  prefills: RowChunk[];
+}
+
+/** Memory of the KV cache, as rows. All calls are between two `execute` calls. */
+export interface KvRowStore {
+  readonly numRows: number;
+  /** Tokens that fit into one row. */
+  readonly rowCapacity: number;
+  readonly bytesPerToken: number;
+  /** Copies the first `numTokens` tokens of one row over another. */
+  copyRow(sourceRow: number, targetRow: number, numTokens: number): void;
+  /** Exchanges two rows, of which the first so many tokens count. */
+  swapRows(rowA: number, numTokensA: number, rowB: number, numTokensB: number): void;
+  /** Gives memory behind the first `keepTokens` tokens back to the system where it can. The content there is lost. */
+  releaseRow(row: number, keepTokens: number): void;
+}
+
+export interface ModelRunner extends KvRowStore {
+  readonly vocabSize: number;
+  /**
+   * Computes one step.
+   * @returns logits `[decodes, then the prefills that want them; vocabSize]`, row-major float32. The array belongs to
+   *   the runner and is overwritten by the next call; the caller may change it until then.
+   */
+  execute(batch: ModelBatch): Promise<Float32Array>;
+  /** Releases every native handle. Not during `execute`. May be called twice. */
+  close(): void;
+}

@@ -1,0 +1,90 @@
+/**
+ * Everything that crosses the border of the engine process: token ids and numbers, never text or OpenAI objects.
+ * `EngineInput` goes in, `EngineOutput` comes out, one message per step. Plain data only (structured clone).
+ */
+import type {EngineConfig} from '../config/engine-config.ts';
+import type {SerializedError} from '../errors.ts';
+import type {SamplingParams} from '../sampling/sampling-params.ts';
+
+/** One sequence to generate. A request with `n` choices is `n` of them. */
+export interface EngineRequest {
+  /** Unique among the open ones. */
+  requestId: string;
+  /** At least 1, at most `maxModelLen - 1` ids. */
+  promptTokenIds: number[];
+  sampling: SamplingParams;
+  /** Lower runs earlier under the policy `priority`. */
+  priority: number;
+  /** Sequences share cached prefixes only under the same salt. */
+  cacheSalt: string | null;
+}
+
+export type EngineInput =
+  | {type: 'initialize'; config: EngineConfig}
+  | {type: 'add-requests'; requests: EngineRequest[]}
+  | {type: 'abort-requests'; requestIds: string[]}
+  | {type: 'shutdown'};
+
+export type EngineOutput =
+  | {type: 'progress'; stage: LoadStage; /** 0..1 */ fraction: number; detail: string}
+  | {type: 'ready'; info: ModelInfo}
+  | {type: 'step'; outputs: SequenceOutput[]; stats: StepStats}
+  | {type: 'fatal'; error: SerializedError};
+
+export type LoadStage = 'resolve' | 'build' | 'load' | 'warm-up';
+
+export type EngineFinishReason = 'stop' | 'length' | 'abort' | 'error';
+
+/** What one step made for one sequence. */
+export interface SequenceOutput {
+  requestId: string;
+  /** New ids of this step, the end or stop token included. Empty only together with a finish reason. */
+  newTokenIds: number[];
+  /** Null while the sequence goes on. Set exactly once per request. */
+  finishReason: EngineFinishReason | null;
+  /** The id of the stop token that ended the sequence, else null. */
+  stopReason: number | null;
+  /** Prompt tokens whose keys and values came from the prefix cache; on the first output only, else null. */
+  numCachedTokens: number | null;
+  /** Why, when `finishReason` is `error`. */
+  error: SerializedError | null;
+}
+
+/** Measurements of one step, for logs and metrics. */
+export interface StepStats {
+  numRunning: number;
+  numWaiting: number;
+  /** Tokens held for running sequences. */
+  numUsedCacheTokens: number;
+  /** Tokens of finished sequences, kept for reuse. */
+  numCachedTokens: number;
+  /** Prompt tokens computed in this step. */
+  numPrefillTokens: number;
+  /** Output tokens made in this step. */
+  numDecodeTokens: number;
+  numPreemptions: number;
+  /** Prompt tokens looked up in the prefix cache in this step, and how many of them were found. */
+  prefixQueryTokens: number;
+  prefixHitTokens: number;
+  stepMs: number;
+}
+
+/** What the engine says of the loaded model. */
+export interface ModelInfo {
+  architecture: string;
+  vocabSize: number;
+  /** Longest sequence, prompt and output together. */
+  maxModelLen: number;
+  maxNumSeqs: number;
+  maxNumBatchedTokens: number;
+  /** All tokens that the KV cache may hold at once, over all rows. */
+  kvCacheTokens: number;
+  kvCacheBytesPerToken: number;
+  weightBytes: number;
+  device: 'cpu' | 'webgpu' | 'cuda';
+  numThreads: number;
+  /** Version text of the native library. */
+  runtimeVersion: string;
+  loadMs: {build: number; load: number; warmUp: number};
+  builtFromCache: boolean;
+}

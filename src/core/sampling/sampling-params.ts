@@ -1,0 +1,51 @@
+/**
+ * The resolved, complete parameters of one sequence: what is left after request, server and OpenAI defaults were
+ * merged and checked. Plain data, so that it crosses the process border. Inner code does not check it again.
+ */
+
+export interface SamplingParams {
+  /** 0 = greedy (the resolver maps everything below 1e-5 to it); else 0.01..2. */
+  temperature: number;
+  /** 0 = off. */
+  topK: number;
+  /** (0, 1]; 1 = off. */
+  topP: number;
+  /** [0, 1]; 0 = off. */
+  minP: number;
+  /** [-2, 2]; 0 = off. Counts output tokens only. */
+  presencePenalty: number;
+  /** [-2, 2]; 0 = off. Counts output tokens only. */
+  frequencyPenalty: number;
+  /** Above 0; 1 = off. Looks at prompt and output tokens. */
+  repetitionPenalty: number;
+  /** Null = a fresh seed for each sequence. Any 64-bit integer. */
+  seed: bigint | null;
+  /** At least 1. */
+  maxTokens: number;
+  /** Before this many output tokens no end or stop token can be sampled and no stop string is looked for. */
+  minTokens: number;
+  /** The tokenizer's end token; its stop reason is null. Null when the tokenizer has none. */
+  eosTokenId: number | null;
+  /** Ids that end the sequence with the id as stop reason: further end ids of the model, then the request's. */
+  stopTokenIds: number[];
+  /** End tokens (of tokenizer and generation config) do not end the sequence. */
+  ignoreEos: boolean;
+  /** Added to the logits, `[token id, bias]`, bias in [-100, 100]. */
+  logitBias: [number, number][];
+  /** Only these ids may be sampled; null = all. */
+  allowedTokenIds: number[] | null;
+  /** Token sequences that may not be completed. */
+  badWordsTokenIds: number[][];
+}
+
+/** What the text side does with the tokens of a sequence; the engine never sees it. */
+export interface TextParams {
+  /** Strings that end the output. */
+  stop: string[];
+  /** Keep the stop string (or the text of the stop token) in the output. */
+  includeStopStrInOutput: boolean;
+  skipSpecialTokens: boolean;
+  spacesBetweenSpecialTokens: boolean;
+  /** No stop string is looked for before this many output tokens. */
+  minTokens: number;
+}
