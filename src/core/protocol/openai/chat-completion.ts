@@ -1,0 +1,186 @@
+/**
+ * The body of `POST /v1/chat/completions`: every field that the contract knows, with its lax type and its default, and
+ * the way from unknown JSON to `ChatCompletionRequest`: checks across fields first (`chat-before-checks.ts`), then all
+ * types together. Unknown keys are accepted and dropped; keys of messages are kept for the template.
+ *
+ * The fields stand in the order in which type errors are reported (vllm/entrypoints/openai/chat_completion/protocol.py).
+ */
+import type * as z from 'zod';
+import {toPlainJson} from '../../util/parse-json.ts';
+import {checkChatBody, prepareChatBody} from './chat-before-checks.ts';
+import {chatMessageSchema} from './chat-message-schema.ts';
+import {
+  laxBool,
+  laxDict,
+  laxFloat,
+  laxInt,
+  laxInt64,
+  laxList,
+  laxLiteral,
+  laxMap,
+  laxObject,
+  laxString,
+  laxUnion,
+  nullable,
+  orDefault,
+  withDefault,
+} from './lax-types.ts';
+import {parseWithSchema} from './schema-errors.ts';
+import {checkStructuredOutputs, responseFormatSchema, structuredOutputsSchema} from './structured-outputs.ts';
+
+/** Limit of stop strings unless `VLLM_MAX_STOP_STRINGS` says otherwise. */
+export const DEFAULT_MAX_STOP_STRINGS = 4;
+
+export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+
+const functionSchema = laxObject({
+  name: laxString(),
+  description: nullable(laxString()),
+  parameters: nullable(laxDict()),
+  strict: nullable(laxBool()),
+  defer_loading: nullable(laxBool()),
+});
+
+const toolSchema = laxObject({
+  type: withDefault(laxLiteral(['function']), 'function'),
+  function: functionSchema,
+  defer_loading: nullable(laxBool()),
+});
+
+export type ChatTool = z.output<typeof toolSchema>;
+
+const toolChoiceSchema = laxUnion([
+  laxLiteral(['none']),
+  laxLiteral(['auto']),
+  laxLiteral(['required']),
+  laxObject({
+    type: withDefault(laxLiteral(['function']), 'function'),
+    function: laxObject({name: laxString()}),
+  }),
+]);
+
+const streamOptionsSchema = laxObject({
+  include_usage: orDefault(laxBool(), false),
+  continuous_usage_stats: orDefault(laxBool(), false),
+});
+
+const extraArgumentSchema = laxUnion([laxString(), laxInt(), laxFloat(), laxList(laxUnion([laxString(), laxFloat()]))]);
+
+const repetitionDetectionSchema = laxObject({
+  max_pattern_size: withDefault(laxInt(), 0),
+  min_pattern_size: withDefault(laxInt(), 0),
+  min_count: withDefault(laxInt(), 0),
+});
+
+/** Fields whose texts depend on settings of the process. */
+export interface ChatSchemaLimits {
+  maxStopStrings: number;
+}
+
+function chatCompletionSchema({maxStopStrings}: ChatSchemaLimits) {
+  return laxObject({
+    messages: laxList(chatMessageSchema),
+    model: nullable(laxString()),
+    frequency_penalty: nullable(laxFloat()),
+    logit_bias: nullable(laxMap(laxFloat())),
+    logprobs: orDefault(laxBool(), false),
+    top_logprobs: orDefault(laxInt(), 0),
+    max_tokens: nullable(laxInt()),
+    max_completion_tokens: nullable(laxInt()),
+    n: orDefault(laxInt(), 1),
+    presence_penalty: nullable(laxFloat()),
+    response_format: nullable(responseFormatSchema),
+    seed: nullable(laxInt64()),
+    stop: nullable(laxUnion([laxString(), laxList(laxString(), {max: maxStopStrings})])),
+    stream: orDefault(laxBool(), false),
+    stream_options: nullable(streamOptionsSchema),
+    temperature: nullable(laxFloat()),
+    top_p: nullable(laxFloat()),
+    tools: nullable(laxList(toolSchema)),
+    // Null is not `none`: with null the model may see the tools and its calls are dropped.
+    tool_choice: toolChoiceSchema.nullable().default('none'),
+    reasoning_effort: nullable(laxLiteral(REASONING_EFFORTS)),
+    thinking_token_budget: nullable(laxInt()),
+    include_reasoning: withDefault(laxBool(), true),
+    parallel_tool_calls: orDefault(laxBool(), true),
+    user: nullable(laxString()),
+    use_beam_search: withDefault(laxBool(), false),
+    top_k: nullable(laxInt()),
+    min_p: nullable(laxFloat()),
+    repetition_penalty: nullable(laxFloat()),
+    watermarking: nullable(laxBool()),
+    length_penalty: withDefault(laxFloat(), 1),
+    stop_token_ids: orDefault(laxList(laxInt()), []),
+    include_stop_str_in_output: withDefault(laxBool(), false),
+    ignore_eos: withDefault(laxBool(), false),
+    min_tokens: withDefault(laxInt(), 0),
+    skip_special_tokens: nullable(laxBool()),
+    spaces_between_special_tokens: withDefault(laxBool(), true),
+    truncate_prompt_tokens: nullable(laxInt({ge: -1})),
+    truncation_side: nullable(laxLiteral(['left', 'right'])),
+    prompt_logprobs: nullable(laxInt()),
+    logprob_token_ids: nullable(laxList(laxInt())),
+    allowed_token_ids: nullable(laxList(laxInt())),
+    bad_words: withDefault(laxList(laxString()), []),
+    echo: withDefault(laxBool(), false),
+    add_generation_prompt: withDefault(laxBool(), true),
+    continue_final_message: withDefault(laxBool(), false),
+    add_special_tokens: withDefault(laxBool(), false),
+    documents: nullable(laxList(laxMap(laxString()))),
+    chat_template: nullable(laxString()),
+    chat_template_kwargs: nullable(laxDict()),
+    media_io_kwargs: nullable(laxMap(laxDict())),
+    mm_processor_kwargs: nullable(laxDict()),
+    structured_outputs: nullable(structuredOutputsSchema),
+    priority: withDefault(laxInt64().transform(Number), 0),
+    request_id: laxString().optional(),
+    session_id: nullable(laxString()),
+    return_tokens_as_token_ids: nullable(laxBool()),
+    return_token_ids: orDefault(laxBool(), false),
+    routed_experts_prompt_start: withDefault(laxInt({ge: 0}), 0),
+    return_token_offsets: orDefault(laxBool(), false),
+    return_weight_versions: withDefault(laxBool(), false),
+    return_prompt_text: orDefault(laxBool(), false),
+    mm_payload: withDefault(laxLiteral(['tensors', 'none']), 'tensors'),
+    cache_salt: nullable(laxString()),
+    kv_transfer_params: nullable(laxDict()),
+    ec_transfer_params: nullable(laxDict()),
+    vllm_xargs: nullable(laxMap(extraArgumentSchema)),
+    repetition_detection: nullable(repetitionDetectionSchema),
+    stream_interval: nullable(laxInt({ge: 1})),
+  });
+}
+
+/** A chat request whose types are right. Null stands for "not given" where a server default may apply. */
+export type ChatCompletionRequest = z.output<ReturnType<typeof chatCompletionSchema>>;
+
+/**
+ * Reads an unknown JSON value as a chat request.
+ * @throws ValidationError when fields contradict each other (first fault only)
+ * @throws SchemaError when types do not fit (all faults together)
+ */
+export function parseChatCompletionRequest(
+  body: unknown,
+  limits: ChatSchemaLimits = {maxStopStrings: DEFAULT_MAX_STOP_STRINGS},
+): ChatCompletionRequest {
+  const prepared = prepareChatBody(body);
+  checkChatBody(prepared);
+  const request = parseWithSchema(chatCompletionSchema(limits), prepared);
+  checkStructuredOutputs(request);
+  return withPlainNumbers(request);
+}
+
+/**
+ * Template variables with JavaScript numbers: the template engine of today does not tell `1.0` from `1`. The fields
+ * that only numbers can be in keep their types.
+ */
+function withPlainNumbers(request: ChatCompletionRequest): ChatCompletionRequest {
+  const {messages, tools, chat_template_kwargs} = request;
+  return {...request, ...(toPlainJson({messages, tools, chat_template_kwargs}) as Partial<ChatCompletionRequest>)};
+}
+
+/** The stop strings of a request as a list. */
+export function stopStringsOf(request: ChatCompletionRequest): string[] {
+  if (request.stop === null) return [];
+  return typeof request.stop === 'string' ? [request.stop] : request.stop;
+}

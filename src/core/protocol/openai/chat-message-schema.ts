@@ -1,0 +1,79 @@
+/**
+ * What a chat message must look like before a template sees it: a role, and content of a kind that fits the role
+ * (vllm/renderers/chat_utils/types.py). Other keys stay as they are. Which part types a model can use is the renderer's
+ * question.
+ */
+import * as z from 'zod';
+import {isPlainObject} from '../../util/parse-json.ts';
+import type {ChatMessage} from './messages.ts';
+
+/** Roles with a fixed message type; every other role is a custom one whose template decides. */
+const OPENAI_ROLES = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function']);
+const MEDIA_PARTS = [
+  'image_url',
+  'image_pil',
+  'image_embeds',
+  'input_audio',
+  'audio_url',
+  'audio_embeds',
+  'video_url',
+  'prompt_embeds',
+  'file',
+];
+const OPENAI_PARTS = new Set(['text', 'refusal', ...MEDIA_PARTS]);
+const CUSTOM_PARTS = new Set([...OPENAI_PARTS, 'input_text', 'output_text', 'thinking', 'tool_reference']);
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+interface Fault {
+  type: string;
+  path: PropertyKey[];
+}
+
+function* stringFaults(value: unknown, path: PropertyKey[]): Generator<Fault> {
+  if (typeof value !== 'string') yield {type: 'string_type', path};
+  else if (LONE_SURROGATE.test(value)) yield {type: 'string_unicode', path};
+}
+
+function* partFaults(part: unknown, role: string, path: PropertyKey[]): Generator<Fault> {
+  const isOpenAiRole = OPENAI_ROLES.has(role);
+  if (typeof part === 'string' && !isOpenAiRole) yield* stringFaults(part, path);
+  else if (!isPlainObject(part)) yield {type: 'dict_type', path};
+  else if (typeof part.type !== 'string')
+    yield {type: 'type' in part ? 'string_type' : 'missing', path: [...path, 'type']};
+  else if (!(isOpenAiRole ? OPENAI_PARTS : CUSTOM_PARTS).has(part.type))
+    yield {type: 'literal_error', path: [...path, 'type']};
+  else if (part.type === 'text' && (isOpenAiRole || typeof part.text === 'string'))
+    yield* stringFaults(part.text, [...path, 'text']);
+}
+
+function* contentFaults(content: unknown, role: string): Generator<Fault> {
+  if (content === undefined || (content === null && role === 'assistant')) return;
+  if (!Array.isArray(content)) return yield* stringFaults(content, ['content']);
+  for (const [index, part] of content.entries()) yield* partFaults(part, role, ['content', index]);
+}
+
+function* toolCallFaults(calls: unknown): Generator<Fault> {
+  if (calls === undefined || calls === null) return;
+  if (!Array.isArray(calls)) return yield {type: 'list_type', path: ['tool_calls']};
+  for (const [index, call] of calls.entries()) {
+    if (!isPlainObject(call)) yield {type: 'dict_type', path: ['tool_calls', index]};
+  }
+}
+
+function* messageFaults(message: unknown): Generator<Fault> {
+  if (!isPlainObject(message)) return yield {type: 'dict_type', path: []};
+  if (message.role === undefined) yield {type: 'missing', path: ['role']};
+  else yield* stringFaults(message.role, ['role']);
+  const role = String(message.role);
+  yield* contentFaults(message.content, role);
+  yield* toolCallFaults(message.tool_calls);
+}
+
+/** Any object with a role and content that fits it; keys are kept. */
+export const chatMessageSchema: z.ZodType<ChatMessage> = z.unknown().transform((message, context) => {
+  for (const {type, path} of messageFaults(message)) {
+    context.issues.push({code: 'custom', message: type, params: {type}, path, input: message});
+  }
+  return message as ChatMessage;
+});

@@ -1,0 +1,75 @@
+/**
+ * The two ways to ask for structured output, `structured_outputs` and `response_format`: their schemas and the rules
+ * about how many kinds of constraint one request may state (vllm/sampling_params.py, StructuredOutputsParams).
+ */
+import type * as z from 'zod';
+import {ValidationError} from '../../errors.ts';
+import {
+  laxBool,
+  laxDict,
+  laxList,
+  laxLiteral,
+  laxObject,
+  laxString,
+  laxUnion,
+  nullable,
+  withDefault,
+} from './lax-types.ts';
+import {pythonRepr} from './python-repr.ts';
+
+export const structuredOutputsSchema = laxObject({
+  json: nullable(laxUnion([laxString(), laxDict()])),
+  regex: nullable(laxString()),
+  choice: nullable(laxList(laxString())),
+  grammar: nullable(laxString()),
+  json_object: nullable(laxBool()),
+  disable_any_whitespace: withDefault(laxBool(), false),
+  disable_additional_properties: withDefault(laxBool(), false),
+  whitespace_pattern: nullable(laxString()),
+  structural_tag: nullable(laxString()),
+});
+
+export type StructuredOutputs = z.output<typeof structuredOutputsSchema>;
+
+const jsonSchemaFormat = laxObject({
+  name: laxString(),
+  description: nullable(laxString()),
+  schema: nullable(laxDict()),
+  strict: nullable(laxBool()),
+});
+
+export const responseFormatSchema = laxObject({
+  type: laxLiteral(['text', 'json_object', 'json_schema', 'structural_tag']),
+  json_schema: nullable(jsonSchemaFormat),
+});
+
+const KINDS = ['json', 'regex', 'choice', 'grammar', 'json_object', 'structural_tag'] as const;
+
+/** How the reference prints the fields of its dataclass. */
+function describe(fields: Record<string, unknown>): string {
+  return pythonRepr(fields);
+}
+
+/**
+ * Refuses a constraint of no kind or of several kinds.
+ * @throws ValidationError
+ */
+export function checkStructuredOutputs(request: {
+  structured_outputs: StructuredOutputs | null;
+  response_format: z.output<typeof responseFormatSchema> | null;
+}): void {
+  const {structured_outputs: constraint, response_format: format} = request;
+  if (constraint === null) return;
+  const given = KINDS.filter((kind) => constraint[kind] !== null);
+  if (format !== null && format.type !== 'text') given.push(format.type === 'json_schema' ? 'json' : 'json_object');
+  if (given.length > 1) {
+    throw new ValidationError(
+      `You can only use one kind of structured outputs constraint but multiple are specified: ${describe(constraint)}`,
+    );
+  }
+  if (given.length < 1) {
+    throw new ValidationError(
+      `You must use one kind of structured outputs constraint but none are specified: ${describe(constraint)}`,
+    );
+  }
+}

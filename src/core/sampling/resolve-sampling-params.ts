@@ -1,0 +1,356 @@
+/**
+ * From a request to the complete parameters of its sequences: the request's value, else the server default, else the
+ * OpenAI default (vllm/entrypoints/openai/chat_completion/protocol.py, to_sampling_params), then the sampling check in
+ * the order and with the texts of the reference (vllm/sampling_params.py).
+ *
+ * The engine check is separate (`checkEngineLimits`, `resolveBadWords`): for a streamed request its errors come after
+ * the status 200, so it has to run when the events are first read.
+ */
+import {ValidationError} from '../errors.ts';
+import {type ChatCompletionRequest, stopStringsOf} from '../protocol/openai/chat-completion.ts';
+import {pythonFloat, pythonRepr} from '../protocol/openai/python-repr.ts';
+import type {SamplingParams, TextParams} from './sampling-params.ts';
+
+/** Server defaults from the generation config and its override; only keys that are stated. */
+export interface SamplingDefaults {
+  repetitionPenalty?: number;
+  presencePenalty?: number;
+  frequencyPenalty?: number;
+  temperature?: number;
+  topK?: number;
+  topP?: number;
+  minP?: number;
+  /** From `max_new_tokens`. Used by `resolveMaxTokens`. */
+  maxTokens?: number;
+  skipSpecialTokens?: boolean;
+}
+
+export interface SamplingContext {
+  defaults: SamplingDefaults;
+  /** Of `resolveMaxTokens`. */
+  maxTokens: number;
+  /** The tokenizer's end token. */
+  eosTokenId: number | null;
+  /** End ids of the generation config; the tokenizer's own may be among them. */
+  generationEosTokenIds: number[];
+  /** Of `resolveBadWords`. May be filled in later, as it needs the tokenizer. */
+  badWordsTokenIds?: number[][];
+}
+
+export interface ResolvedSampling {
+  /** For choice 0; choice i uses seed + i. */
+  sampling: SamplingParams;
+  text: TextParams;
+}
+
+/** Below this temperature the most likely token is taken. */
+const GREEDY_BELOW = 1e-5;
+const MIN_TEMPERATURE = 0.01;
+const MAX_LOGIT_BIAS = 100;
+const NO_SEED = -1n;
+/** Limit of `n` unless `VLLM_MAX_N_SEQUENCES` says otherwise. */
+const DEFAULT_MAX_N = 16384;
+/** Limit of bad words after tokenizing unless `VLLM_MAX_NUM_BAD_WORDS` says otherwise. */
+const DEFAULT_MAX_BAD_WORDS = 128;
+
+/** The fields of three levels, after merging. */
+interface MergedValues {
+  presencePenalty: number;
+  frequencyPenalty: number;
+  repetitionPenalty: number;
+  temperature: number;
+  topP: number;
+  topK: number;
+  minP: number;
+}
+
+function mergeValues(request: ChatCompletionRequest, defaults: SamplingDefaults): MergedValues {
+  return {
+    presencePenalty: request.presence_penalty ?? defaults.presencePenalty ?? 0,
+    frequencyPenalty: request.frequency_penalty ?? defaults.frequencyPenalty ?? 0,
+    repetitionPenalty: request.repetition_penalty ?? defaults.repetitionPenalty ?? 1,
+    temperature: request.temperature ?? defaults.temperature ?? 1,
+    topP: request.top_p ?? defaults.topP ?? 1,
+    topK: request.top_k ?? defaults.topK ?? 0,
+    minP: request.min_p ?? defaults.minP ?? 0,
+  };
+}
+
+/** Everything a rule of the sampling check looks at. */
+interface CheckedValues extends MergedValues {
+  request: ChatCompletionRequest;
+  maxTokens: number;
+  maxN: number;
+}
+
+interface SamplingRule {
+  isBroken: (values: CheckedValues) => boolean;
+  message: (values: CheckedValues) => string;
+  /** Set when the error names the field and shows the value. */
+  shown?: {param: string; value: (values: CheckedValues) => unknown};
+}
+
+/** A float as an error shows it; a string, so that it is printed as it stands. */
+const shownFloat = pythonFloat;
+const outside = (value: number, min: number, max: number) => !(value >= min && value <= max);
+
+const XARGS_MIN = -(2 ** 63);
+const XARGS_MAX = 2 ** 64;
+const isBadExtraArgument = (value: unknown): boolean =>
+  Array.isArray(value)
+    ? value.some(isBadExtraArgument)
+    : typeof value === 'number' && Number.isInteger(value) && (value < XARGS_MIN || value >= XARGS_MAX);
+
+/** The sampling check, in the order of the reference; the first broken rule answers. */
+const SAMPLING_RULES: SamplingRule[] = [
+  {
+    isBroken: ({request}) => request.n < 1,
+    message: ({request}) => `n must be at least 1, got ${pythonRepr(request.n)}.`,
+  },
+  {
+    isBroken: ({request, maxN}) => request.n > maxN,
+    message: ({request, maxN}) =>
+      `n must be at most ${maxN}, got ${pythonRepr(request.n)}. To increase this limit, set the VLLM_MAX_N_SEQUENCES environment variable.`,
+  },
+  {
+    isBroken: ({request}) => Object.values(request.vllm_xargs ?? {}).some(isBadExtraArgument),
+    message: () => 'extra_args integers must be between -2**63 and 2**64 - 1.',
+    shown: {param: 'extra_args', value: () => undefined},
+  },
+  {
+    isBroken: ({presencePenalty}) => outside(presencePenalty, -2, 2),
+    message: ({presencePenalty}) => `presence_penalty must be in [-2, 2], got ${shownFloat(presencePenalty)}.`,
+  },
+  {
+    isBroken: ({frequencyPenalty}) => outside(frequencyPenalty, -2, 2),
+    message: ({frequencyPenalty}) => `frequency_penalty must be in [-2, 2], got ${shownFloat(frequencyPenalty)}.`,
+  },
+  {
+    isBroken: ({repetitionPenalty}) => !Number.isFinite(repetitionPenalty),
+    message: ({repetitionPenalty}) =>
+      `repetition_penalty must be a finite number, got ${shownFloat(repetitionPenalty)}.`,
+  },
+  {
+    isBroken: ({repetitionPenalty}) => repetitionPenalty <= 0,
+    message: ({repetitionPenalty}) =>
+      `repetition_penalty must be greater than zero, got ${shownFloat(repetitionPenalty)}.`,
+  },
+  {
+    isBroken: ({temperature}) => !Number.isFinite(temperature),
+    message: ({temperature}) => `temperature must be a finite number, got ${shownFloat(temperature)}.`,
+    shown: {param: 'temperature', value: ({temperature}) => shownFloat(temperature)},
+  },
+  {
+    isBroken: ({temperature}) => temperature < 0,
+    message: ({temperature}) => `temperature must be non-negative, got ${shownFloat(temperature)}.`,
+    shown: {param: 'temperature', value: ({temperature}) => shownFloat(temperature)},
+  },
+  {
+    isBroken: ({temperature}) => temperature > 2,
+    message: ({temperature}) => `temperature must be in [0, 2], got ${shownFloat(temperature)}.`,
+    shown: {param: 'temperature', value: ({temperature}) => shownFloat(temperature)},
+  },
+  {
+    isBroken: ({topP}) => !(topP > 0 && topP <= 1),
+    message: ({topP}) => `top_p must be in (0, 1], got ${shownFloat(topP)}.`,
+    shown: {param: 'top_p', value: ({topP}) => shownFloat(topP)},
+  },
+  {
+    isBroken: ({topK}) => topK < -1,
+    message: ({topK}) => `top_k must be 0 (disable), or at least 1, got ${pythonRepr(topK)}.`,
+  },
+  {
+    isBroken: ({minP}) => outside(minP, 0, 1),
+    message: ({minP}) => `min_p must be in [0, 1], got ${shownFloat(minP)}.`,
+  },
+  {
+    isBroken: ({maxTokens}) => maxTokens < 1,
+    message: ({maxTokens}) => `max_tokens must be at least 1, got ${maxTokens}.`,
+    shown: {param: 'max_tokens', value: ({maxTokens}) => maxTokens},
+  },
+  {
+    isBroken: ({request}) => request.min_tokens < 0,
+    message: ({request}) => `min_tokens must be greater than or equal to 0, got ${request.min_tokens}.`,
+  },
+  {
+    isBroken: ({request, maxTokens}) => request.min_tokens > maxTokens,
+    message: ({request, maxTokens}) =>
+      `min_tokens must be less than or equal to max_tokens=${maxTokens}, got ${request.min_tokens}.`,
+  },
+  {
+    isBroken: ({request}) => stopStringsOf(request).includes(''),
+    message: () => 'stop cannot contain an empty string.',
+  },
+  {
+    isBroken: ({request}) => request.bad_words.includes(''),
+    message: ({request}) => `bad_words cannot contain an empty string. Got bad_words=${pythonRepr(request.bad_words)}`,
+  },
+  {
+    isBroken: ({request, temperature}) => temperature < GREEDY_BELOW && request.n > 1,
+    message: ({request}) => `n must be 1 when using greedy sampling, got ${request.n}.`,
+  },
+];
+
+function checkSampling(values: CheckedValues): void {
+  const rule = SAMPLING_RULES.find(({isBroken}) => isBroken(values));
+  if (!rule) return;
+  const shown = rule.shown && {param: rule.shown.param, value: rule.shown.value(values)};
+  throw new ValidationError(rule.message(values), shown ?? {});
+}
+
+/** Texts of the ids of `logit_bias`; keys are read as Python's `int()` reads them. */
+function parseLogitBias(bias: Record<string, number> | null): [number, number][] {
+  const entries = Object.entries(bias ?? {});
+  const badKeys = entries.map(([key]) => key).filter((key) => !/^\s*[+-]?\d+(_\d+)*\s*$/.test(key));
+  if (badKeys.length > 0) {
+    const shownKeys = pythonRepr(badKeys);
+    throw new ValidationError(
+      `logit_bias contains key(s) that cannot be converted to integer token IDs: ${shownKeys}`,
+      {param: 'logit_bias', value: badKeys},
+    );
+  }
+  return entries.map(([key, value]) => [
+    Number(key.replaceAll('_', '')),
+    Math.min(MAX_LOGIT_BIAS, Math.max(-MAX_LOGIT_BIAS, value)),
+  ]);
+}
+
+/** Greedy below 1e-5, where the filters have no effect; tiny temperatures are raised. */
+function samplingValues(merged: MergedValues) {
+  if (merged.temperature < GREEDY_BELOW) return {...merged, temperature: 0, topK: 0, topP: 1, minP: 0};
+  return {
+    ...merged,
+    temperature: Math.max(merged.temperature, MIN_TEMPERATURE),
+    topK: Math.max(merged.topK, 0),
+  };
+}
+
+/** End ids that act as stop tokens unless `ignore_eos`, then the request's own; each once. */
+function stopTokenIdsOf(request: ChatCompletionRequest, context: SamplingContext): number[] {
+  const extraEnds = context.generationEosTokenIds.filter((id) => id !== context.eosTokenId);
+  return [...new Set([...(request.ignore_eos ? [] : extraEnds), ...request.stop_token_ids])];
+}
+
+function environmentLimit(name: string, fallback: number): number {
+  const value = Number(process.env[name]);
+  return Number.isInteger(value) && value > 0 ? value : fallback;
+}
+
+/**
+ * Resolves and checks the sampling parameters of a chat request.
+ * @throws ValidationError for the first rule that the request breaks
+ */
+export function resolveSamplingParams(request: ChatCompletionRequest, context: SamplingContext): ResolvedSampling {
+  const {maxTokens, defaults} = context;
+  const logitBias = parseLogitBias(request.logit_bias);
+  const merged = mergeValues(request, defaults);
+  checkSampling({...merged, request, maxTokens, maxN: environmentLimit('VLLM_MAX_N_SEQUENCES', DEFAULT_MAX_N)});
+  return {
+    sampling: {
+      ...samplingValues(merged),
+      seed: request.seed === NO_SEED ? null : request.seed,
+      maxTokens,
+      minTokens: request.min_tokens,
+      eosTokenId: context.eosTokenId,
+      stopTokenIds: stopTokenIdsOf(request, context),
+      ignoreEos: request.ignore_eos,
+      logitBias,
+      allowedTokenIds: request.allowed_token_ids,
+      badWordsTokenIds: context.badWordsTokenIds ?? [],
+    },
+    text: {
+      stop: stopStringsOf(request),
+      includeStopStrInOutput: request.include_stop_str_in_output,
+      skipSpecialTokens: request.skip_special_tokens ?? defaults.skipSpecialTokens ?? true,
+      spacesBetweenSpecialTokens: request.spaces_between_special_tokens,
+      minTokens: request.min_tokens,
+    },
+  };
+}
+
+export interface EngineLimits {
+  vocabSize: number;
+  promptLength: number;
+}
+
+function outOfVocabulary(ids: number[], vocabSize: number): number[] {
+  return ids.filter((id) => id < 0 || id >= vocabSize);
+}
+
+function checkIdsKnown(ids: number[], param: string, vocabSize: number): void {
+  const unknownIds = outOfVocabulary(ids, vocabSize);
+  if (unknownIds.length === 0) return;
+  throw new ValidationError(
+    `token_id(s) ${pythonRepr(unknownIds)} in ${param} contain out-of-vocab token ids. Vocabulary size: ${vocabSize}`,
+    {param, value: unknownIds},
+  );
+}
+
+function checkAllowedIds(ids: number[] | null, vocabSize: number): void {
+  if (ids === null) return;
+  const param = 'allowed_token_ids';
+  if (ids.length === 0) throw new ValidationError('allowed_token_ids is not None and empty!', {param, value: []});
+  const unknownIds = outOfVocabulary(ids, vocabSize);
+  if (unknownIds.length === 0) return;
+  throw new ValidationError('allowed_token_ids contains out-of-vocab token id!', {param, value: unknownIds});
+}
+
+/**
+ * The check that the reference makes when the engine takes the request. For a streamed request its error is the first
+ * event, after the status 200: call it when the events are first read, after `resolveSamplingParams`.
+ * @throws ValidationError
+ */
+export function checkEngineLimits(request: ChatCompletionRequest, {vocabSize, promptLength}: EngineLimits): void {
+  checkIdsKnown(request.stop_token_ids, 'stop_token_ids', vocabSize);
+  checkIdsKnown(Object.keys(request.logit_bias ?? {}).map(Number), 'logit_bias', vocabSize);
+  checkAllowedIds(request.allowed_token_ids, vocabSize);
+  checkThinkingBudget(request);
+  checkExpertsStart(request, promptLength);
+  if (promptLength === 0) throw new ValidationError('The decoder prompt cannot be empty');
+}
+
+function checkThinkingBudget(request: ChatCompletionRequest): void {
+  if (request.thinking_token_budget === null || request.thinking_token_budget === -1) return;
+  throw new ValidationError(
+    'thinking_token_budget is set but reasoning_config is not configured. Please set --reasoning-parser and/or --reasoning-config to use thinking_token_budget.',
+  );
+}
+
+function checkExpertsStart(request: ChatCompletionRequest, promptLength: number): void {
+  const start = request.routed_experts_prompt_start;
+  if (start <= promptLength) return;
+  throw new ValidationError(
+    `routed_experts_prompt_start must be between 0 and the prompt length (${promptLength}), inclusive.`,
+    {param: 'routed_experts_prompt_start', value: start},
+  );
+}
+
+/** Text to ids, without special tokens. */
+export type EncodeText = (text: string) => Promise<number[]> | number[];
+
+/**
+ * The token sequences of bad words: each word as it is, and with a space before it when that is another token of the
+ * same kind (vllm/sampling_params.py, update_from_tokenizer). Part of the engine check.
+ * @throws ValidationError when there are too many after tokenizing
+ */
+export async function resolveBadWords(words: string[], encode: EncodeText): Promise<number[][]> {
+  const sequences: number[][] = [];
+  for (const word of words) {
+    const bare = word.trimStart();
+    const plain = await encode(bare);
+    sequences.push(plain);
+    const spaced = await encode(` ${bare}`);
+    if (spaced[0] !== plain[0] && spaced.length === plain.length) sequences.push(spaced);
+  }
+  checkNumBadWords(words, sequences.length);
+  return sequences;
+}
+
+function checkNumBadWords(words: string[], count: number): void {
+  const max = environmentLimit('VLLM_MAX_NUM_BAD_WORDS', DEFAULT_MAX_BAD_WORDS);
+  if (count <= max) return;
+  throw new ValidationError(`Too many bad words after tokenization: ${count}. The max number is ${max}.`, {
+    param: 'bad_words',
+    value: words,
+  });
+}
