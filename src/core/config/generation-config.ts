@@ -1,0 +1,213 @@
+/**
+ * Sampling defaults of the server: what `generation_config.json` and `--override-generation-config` state, and the ids
+ * that end an answer. Follows vLLM's ModelConfig (`vllm/config/model.py`, get_diff_sampling_param): nine keys are
+ * kept, `max_new_tokens` becomes `max_tokens`, and the end ids count in every mode.
+ */
+import {stat} from 'node:fs/promises';
+import {join} from 'node:path';
+import * as z from 'zod';
+import {ModelError, UsageError} from '../errors.ts';
+import {readJsonObject} from '../util/read-json.ts';
+
+/** Defaults of a request's fields; null = the server has none. */
+export interface SamplingDefaults {
+  repetitionPenalty: number | null;
+  presencePenalty: number | null;
+  frequencyPenalty: number | null;
+  temperature: number | null;
+  topK: number | null;
+  topP: number | null;
+  minP: number | null;
+  maxTokens: number | null;
+  skipSpecialTokens: boolean | null;
+}
+
+export interface GenerationConfig {
+  defaults: SamplingDefaults;
+  /** A limit on `max_tokens` that no request can exceed; null = none. */
+  overrideMaxTokens: number | null;
+  /** Ids that end an answer, from the file (or from `config.json` when there is none), in its order. */
+  eosTokenIds: number[];
+  /** Text for the log when defaults differ from OpenAI's, else null. */
+  warning: string | null;
+}
+
+export interface GenerationConfigOptions {
+  /** `auto` = the model's file, `vllm` = no file, else a folder that holds a `generation_config.json`. */
+  mode: string;
+  /** Path of the model's own file; null or missing = none. */
+  modelFile: string | null;
+  /** Values that replace those of the file; null = none. */
+  override: Record<string, unknown> | null;
+  /** `eos_token_id` of `config.json`, used when no generation config exists. */
+  modelEosTokenIds: number[];
+}
+
+const samplingKeysSchema = z.object({
+  repetition_penalty: z.number().nullish(),
+  presence_penalty: z.number().nullish(),
+  frequency_penalty: z.number().nullish(),
+  temperature: z.number().nullish(),
+  top_k: z.int().nullish(),
+  top_p: z.number().nullish(),
+  min_p: z.number().nullish(),
+  max_new_tokens: z.int().nullish(),
+  skip_special_tokens: z.boolean().nullish(),
+});
+
+type SamplingKeys = z.infer<typeof samplingKeysSchema>;
+type SamplingKey = keyof SamplingKeys;
+
+const samplingKeys = Object.keys(samplingKeysSchema.shape) as SamplingKey[];
+
+const eosTokenIdSchema = z.union([z.int(), z.array(z.int())]).nullish();
+
+/** A server without any defaults of its own; used by tests and by library callers. */
+export const noSamplingDefaults: SamplingDefaults = {
+  repetitionPenalty: null,
+  presencePenalty: null,
+  frequencyPenalty: null,
+  temperature: null,
+  topK: null,
+  topP: null,
+  minP: null,
+  maxTokens: null,
+  skipSpecialTokens: null,
+};
+
+/**
+ * Reads and merges file and override.
+ * @throws ModelError when a file is damaged or the folder has none; UsageError when the override holds a wrong type
+ */
+export async function loadGenerationConfig(options: GenerationConfigOptions): Promise<GenerationConfig> {
+  const {mode, override} = options;
+  const file = await readGenerationConfigFile(options);
+  const fileValues = mode === 'vllm' ? {} : parseSamplingKeys(file.content ?? {}, file.path ?? mode);
+  const values = {...fileValues, ...parseOverrideValues(override)};
+  const defaults = toSamplingDefaults(values);
+  return {
+    defaults,
+    overrideMaxTokens: isFolderMode(mode) ? defaults.maxTokens : toMaxTokens(override),
+    eosTokenIds: file.content ? parseEosTokenIds(file.content, file.path) : options.modelEosTokenIds,
+    warning: overriddenDefaultsWarning(mode, values),
+  };
+}
+
+/**
+ * Parses the text of `--override-generation-config`.
+ * @throws UsageError when it is no JSON object or a value has the wrong type
+ */
+export function parseOverrideGenerationConfig(text: string): Record<string, unknown> {
+  const value = parseOverrideJson(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw overrideError(`must be a JSON object, got: ${text}`);
+  }
+  const override = value as Record<string, unknown>;
+  parseOverrideValues(override);
+  return override;
+}
+
+/**
+ * Reads `eos_token_id`, which is an id, a list of ids or missing.
+ * @throws ModelError naming the file
+ */
+export function parseEosTokenIds(content: Record<string, unknown>, path: string | null): number[] {
+  const result = eosTokenIdSchema.safeParse(content.eos_token_id);
+  if (!result.success) throw new ModelError(`${path}: eos_token_id must be an integer or a list of integers.`);
+  return [result.data ?? []].flat();
+}
+
+function isFolderMode(mode: string): boolean {
+  return mode !== 'auto' && mode !== 'vllm';
+}
+
+async function readGenerationConfigFile({mode, modelFile}: GenerationConfigOptions) {
+  if (!isFolderMode(mode)) return {path: modelFile, content: await readJsonObject(modelFile)};
+  const isFolder = await stat(mode).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  );
+  const path = join(mode, 'generation_config.json');
+  const content = isFolder ? await readJsonObject(path) : null;
+  if (content) return {path, content};
+  throw new UsageError(`--generation-config: there is no file ${path}.`, {
+    hint: 'Give "auto" (the file of the model), "vllm" (no file) or a folder that holds a generation_config.json.',
+  });
+}
+
+function parseSamplingKeys(content: Record<string, unknown>, path: string): SamplingKeys {
+  const result = samplingKeysSchema.safeParse(content);
+  if (result.success) return dropNulls(result.data);
+  throw new ModelError(`${path}: ${firstIssue(result.error)}.`);
+}
+
+function parseOverrideValues(override: Record<string, unknown> | null): SamplingKeys {
+  const result = samplingKeysSchema.safeParse(override ?? {});
+  if (result.success) return result.data;
+  throw overrideError(firstIssue(result.error));
+}
+
+function parseOverrideJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw overrideError(`is not valid JSON (${(error as Error).message})`, error);
+  }
+}
+
+function overrideError(what: string, cause?: unknown): UsageError {
+  return new UsageError(`--override-generation-config: ${what}`, {
+    hint: `Allowed keys: ${samplingKeys.join(', ')}; for example '{"temperature": 0.5}'.`,
+    ...(cause === undefined ? {} : {cause}),
+  });
+}
+
+function firstIssue(error: z.ZodError): string {
+  const [issue] = error.issues;
+  return issue ? `${issue.path.join('.')}: ${issue.message}` : error.message;
+}
+
+function dropNulls(values: SamplingKeys): SamplingKeys {
+  return Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== null && value !== undefined),
+  ) as SamplingKeys;
+}
+
+function toSamplingDefaults(values: SamplingKeys): SamplingDefaults {
+  return {
+    repetitionPenalty: values.repetition_penalty ?? null,
+    presencePenalty: values.presence_penalty ?? null,
+    frequencyPenalty: values.frequency_penalty ?? null,
+    temperature: values.temperature ?? null,
+    topK: values.top_k ?? null,
+    topP: values.top_p ?? null,
+    minP: values.min_p ?? null,
+    maxTokens: values.max_new_tokens ?? null,
+    skipSpecialTokens: values.skip_special_tokens ?? null,
+  };
+}
+
+function toMaxTokens(override: Record<string, unknown> | null): number | null {
+  return parseOverrideValues(override).max_new_tokens ?? null;
+}
+
+function overriddenDefaultsWarning(mode: string, values: SamplingKeys): string | null {
+  const stated = samplingKeys.filter((key) => values[key] !== null && values[key] !== undefined);
+  if (mode === 'vllm' || stated.length === 0) return null;
+  const source = isFolderMode(mode) ? `\`${mode}\`` : "the model's `generation_config.json`";
+  return (
+    `Default vLLM sampling parameters have been overridden by ${source}: ` +
+    `\`${toPythonDict(stated, values)}\`. If this is not intended, please relaunch vLLM instance with ` +
+    '`--generation-config vllm`.'
+  );
+}
+
+function toPythonDict(keys: SamplingKey[], values: SamplingKeys): string {
+  const entries = keys.map((key) => `'${key === 'max_new_tokens' ? 'max_tokens' : key}': ${toPython(values[key])}`);
+  return `{${entries.join(', ')}}`;
+}
+
+function toPython(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  return String(value);
+}

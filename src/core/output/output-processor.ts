@@ -1,0 +1,78 @@
+/**
+ * What the engine made for one sequence, as text: detokenizes, looks for stop strings and decides how the output ends.
+ * Works token by token, so it makes no difference how the engine's outputs were cut or merged; the streamed text is the
+ * whole text by construction. Follows vLLM's `v1/engine/detokenizer.py` and `output_processor.py`.
+ */
+import type {SequenceOutput} from '../engine/protocol.ts';
+import type {Tokenizer} from '../model/tokenizer.ts';
+import type {TextParams} from '../sampling/sampling-params.ts';
+import {assertInvariant} from '../util/assert.ts';
+import {IncrementalDetokenizer} from './incremental-detokenizer.ts';
+import type {OutputDelta} from './output-delta.ts';
+import {StopStrings} from './stop-strings.ts';
+
+export interface OutputProcessorOptions {
+  tokenizer: Tokenizer;
+  promptTokenIds: readonly number[];
+  text: TextParams;
+}
+
+export class OutputProcessor {
+  readonly #detokenizer: IncrementalDetokenizer;
+  readonly #stopStrings: StopStrings;
+  readonly #params: TextParams;
+  #numTokens = 0;
+  #isFinished = false;
+
+  constructor({tokenizer, promptTokenIds, text}: OutputProcessorOptions) {
+    this.#detokenizer = new IncrementalDetokenizer(tokenizer, promptTokenIds, text);
+    this.#stopStrings = new StopStrings(text);
+    this.#params = text;
+  }
+
+  /** Tokens of the output so far, hidden ones included. */
+  get numTokens(): number {
+    return this.#numTokens;
+  }
+
+  /** True once an output carried a finish reason or a stop string was found; outputs after that are ignored. */
+  get isFinished(): boolean {
+    return this.#isFinished;
+  }
+
+  /** @returns null when the output has ended before */
+  process(output: SequenceOutput): OutputDelta | null {
+    if (this.#isFinished) return null;
+    const delta = this.#readTokens(output);
+    this.#isFinished = delta.finishReason !== null;
+    if (this.#isFinished && typeof delta.stopReason !== 'string') delta.text += this.#stopStrings.flush();
+    return delta;
+  }
+
+  #readTokens(output: SequenceOutput): OutputDelta {
+    const {newTokenIds, finishReason, stopReason} = output;
+    assertInvariant(finishReason !== 'error', 'the engine client throws when a sequence fails');
+    let text = '';
+    for (const [index, tokenId] of newTokenIds.entries()) {
+      const check = this.#readToken(tokenId, isStopToken(output, index));
+      text += check.text;
+      if (check.stopString === null) continue;
+      const tokenIds = newTokenIds.slice(0, index + 1);
+      return {text, tokenIds, finishReason: 'stop', stopReason: check.stopString};
+    }
+    return {text, tokenIds: newTokenIds, finishReason, stopReason};
+  }
+
+  /** An end or stop token has no text, unless the request wants to keep what ended the output. */
+  #readToken(tokenId: number, endsOutput: boolean) {
+    this.#numTokens++;
+    const isHidden = endsOutput && !this.#params.includeStopStrInOutput;
+    const text = isHidden ? '' : this.#detokenizer.push(tokenId);
+    return this.#stopStrings.push(text, this.#numTokens > this.#params.minTokens);
+  }
+}
+
+/** The engine ends a sequence with reason `stop` only at an end or stop token, which is the last one. */
+function isStopToken({newTokenIds, finishReason}: SequenceOutput, index: number): boolean {
+  return finishReason === 'stop' && index === newTokenIds.length - 1;
+}
