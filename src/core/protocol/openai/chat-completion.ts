@@ -9,6 +9,7 @@ import type * as z from 'zod';
 import {toPlainJson} from '../../util/parse-json.ts';
 import {checkChatBody, prepareChatBody} from './chat-before-checks.ts';
 import {chatMessageSchema} from './chat-message-schema.ts';
+import {checkSelfCheckedFields, checkTransferParams} from './field-checks.ts';
 import {
   laxBool,
   laxDict,
@@ -165,8 +166,10 @@ export function parseChatCompletionRequest(
 ): ChatCompletionRequest {
   const prepared = prepareChatBody(body);
   checkChatBody(prepared);
+  checkSelfCheckedFields(prepared);
   const request = parseWithSchema(chatCompletionSchema(limits), prepared);
   checkStructuredOutputs(request);
+  checkTransferParams(request.kv_transfer_params);
   return withPlainNumbers(request);
 }
 

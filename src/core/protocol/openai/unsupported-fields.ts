@@ -1,0 +1,45 @@
+/**
+ * Fields of the contract that this server knows and cannot serve yet. A request that uses one in a way that would
+ * change its answer is refused with the name of the field; nothing is dropped in silence. The table shrinks as the
+ * features come.
+ */
+import {UnsupportedError} from '../../errors.ts';
+import type {ChatCompletionRequest} from './chat-completion.ts';
+
+interface UnsupportedUse {
+  param: string;
+  /** True when the field would change the answer. */
+  isUsed: (request: ChatCompletionRequest) => boolean;
+}
+
+const UNSUPPORTED_USES: UnsupportedUse[] = [
+  {param: 'logprobs', isUsed: ({logprobs}) => logprobs},
+  {param: 'logprob_token_ids', isUsed: ({logprob_token_ids}) => logprob_token_ids !== null},
+  // With `stream` only 0 passes the checks before, and shows nothing.
+  {param: 'prompt_logprobs', isUsed: ({prompt_logprobs, stream}) => prompt_logprobs !== null && !stream},
+  {
+    param: 'response_format',
+    isUsed: ({response_format}) => response_format !== null && response_format.type !== 'text',
+  },
+  {param: 'structured_outputs', isUsed: ({structured_outputs}) => structured_outputs !== null},
+  {param: 'use_beam_search', isUsed: ({use_beam_search}) => use_beam_search},
+  {param: 'echo', isUsed: ({echo}) => echo},
+  {
+    param: 'kv_transfer_params.prompt_token_ids',
+    isUsed: ({kv_transfer_params}) => (kv_transfer_params?.prompt_token_ids ?? null) !== null,
+  },
+  {
+    param: 'repetition_detection',
+    isUsed: ({repetition_detection}) => (repetition_detection?.max_pattern_size ?? 0) > 0,
+  },
+];
+
+/** @throws UnsupportedError for the first field that is used and not served */
+export function refuseUnsupportedFields(request: ChatCompletionRequest): void {
+  const use = UNSUPPORTED_USES.find(({isUsed}) => isUsed(request));
+  if (!use) return;
+  throw new UnsupportedError(`\`${use.param}\` is not supported by this server yet.`, {
+    param: use.param,
+    showsParameter: false,
+  });
+}
