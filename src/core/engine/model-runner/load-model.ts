@@ -1,16 +1,108 @@
-/** From an engine configuration to a model that can run: finds the files, builds or reads the graph, opens the session. */
+/** From an engine configuration to a model that can run: builds or finds the graph, opens the session, plans the cache. */
+import os from 'node:os';
+import path from 'node:path';
 import type {EngineConfig} from '../../config/engine-config.ts';
+import {ModelError, UnsupportedError} from '../../errors.ts';
 import type {LoadStage, ModelInfo} from '../protocol.ts';
+import {builtModel, type ModelFacts} from './builder/build-model.ts';
+import {modelFileName} from './builder/write-model.ts';
+import {type KvPlan, planKvCache} from './kv-plan.ts';
 import type {ModelRunner} from './model-runner.ts';
+import {OnnxModelRunner} from './onnx-model-runner.ts';
+import {OrtApi} from './ort/ort-api.ts';
+import {OrtEnvironment} from './ort/ort-environment.ts';
+import {findOrtLibrary} from './ort/ort-library.ts';
+import {OrtSession} from './ort/ort-session.ts';
 
 export interface LoadedModel {
   runner: ModelRunner;
   info: ModelInfo;
 }
 
-export type ProgressListener = (progress: {stage: LoadStage; /** 0..1 */ fraction: number; detail: string}) => void;
+export type ProgressListener = (progress: {stage: LoadStage /** 0..1 */; fraction: number; detail: string}) => void;
 
-/** @throws ModelError when the files cannot be served */
-export async function loadModel(_config: EngineConfig, _onProgress: ProgressListener): Promise<LoadedModel> {
-  throw new Error('not yet written');
+/**
+ * @throws ModelError when the files cannot be served or the memory does not suffice
+ * @throws UnsupportedError for a device that this version cannot use
+ */
+export async function loadModel(config: EngineConfig, onProgress: ProgressListener): Promise<LoadedModel> {
+  refuseOtherDevices(config.device);
+  const clock = startClock();
+  const api = new OrtApi(findOrtLibrary());
+  const built = await builtModel(config.modelPath, {
+    weightMapping: config.weightMapping,
+    activationPrecision: config.activationPrecision,
+    cacheFolder: config.modelCacheDir,
+    onProgress: (fraction, detail) => onProgress({stage: 'build', fraction, detail}),
+  });
+  const buildMs = clock();
+  onProgress({stage: 'load', fraction: 0, detail: path.basename(config.modelPath)});
+  const plan = planKvCache(config, built.facts, built.numBytes);
+  const numThreads = config.threads ?? os.availableParallelism();
+  const runner = openRunner(api, path.join(built.folder, modelFileName), numThreads, built.facts, plan);
+  const loadMs = clock();
+  onProgress({stage: 'warm-up', fraction: 0, detail: ''});
+  await warmUp(runner);
+  return {
+    runner,
+    info: {
+      architecture: built.facts.architecture,
+      vocabSize: built.facts.vocabSize,
+      maxModelLen: plan.maxModelLen,
+      maxNumSeqs: plan.numRows,
+      maxNumBatchedTokens: config.maxNumBatchedTokens,
+      kvCacheTokens: plan.kvCacheTokens,
+      kvCacheBytesPerToken: runner.bytesPerToken,
+      weightBytes: built.numBytes,
+      device: 'cpu',
+      numThreads,
+      runtimeVersion: api.version,
+      loadMs: {build: buildMs, load: loadMs, warmUp: clock()},
+      builtFromCache: !built.wasBuilt,
+    },
+  };
+}
+
+function refuseOtherDevices(device: EngineConfig['device']): void {
+  if (device === 'auto' || device === 'cpu') return;
+  throw new UnsupportedError(`Device "${device}" is not supported yet. Use --device cpu (or auto).`);
+}
+
+/** @returns a function that gives the milliseconds since its last call */
+function startClock(): () => number {
+  let last = performance.now();
+  return () => {
+    const elapsed = performance.now() - last;
+    last += elapsed;
+    return elapsed;
+  };
+}
+
+function openRunner(
+  api: OrtApi,
+  modelPath: string,
+  numThreads: number,
+  facts: ModelFacts,
+  plan: KvPlan,
+): OnnxModelRunner {
+  const environment = new OrtEnvironment(api);
+  try {
+    const session = new OrtSession(environment, modelPath, {numThreads});
+    const {numLayers, numKvHeads, headSize, vocabSize} = facts;
+    const kv = {numLayers, numKvHeads, headSize, numRows: plan.numRows, capacity: plan.maxModelLen};
+    return new OnnxModelRunner(environment, session, {kv, vocabSize, maxLogitRows: plan.numRows});
+  } catch (cause) {
+    environment.close();
+    throw new ModelError(`The built model cannot be loaded: ${(cause as Error).message}`, {cause});
+  }
+}
+
+/** First runs of each shape allocate; the first request should not pay for that. */
+async function warmUp(runner: OnnxModelRunner): Promise<void> {
+  const numTokens = Math.min(32, runner.rowCapacity - 1);
+  await runner.execute({
+    decodes: [],
+    prefills: [{row: 0, start: 0, tokenIds: new Int32Array(numTokens), wantsLogits: true}],
+  });
+  await runner.execute({decodes: [{row: 0, start: numTokens, tokenIds: [0], wantsLogits: true}], prefills: []});
 }

@@ -1,0 +1,153 @@
+/**
+ * Built models on disk, one folder each, named by what they were made of: content of the weight file, version of the
+ * builder and options. A folder is filled under another name and renamed when it is complete, so a reader sees a whole
+ * model or none, also when two processes build the same one or one of them is killed.
+ */
+import {createHash, randomBytes} from 'node:crypto';
+import {createReadStream} from 'node:fs';
+import {mkdir, readFile, realpath, rename, rm, stat, writeFile} from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import {pipeline} from 'node:stream/promises';
+import {ModelError} from '../../../errors.ts';
+import {userCacheFolder} from '../../../util/user-folders.ts';
+
+/** To be raised with every change of the graph or of the file layout. */
+const builderVersion = 1;
+const descriptionFileName = 'description.json';
+
+/** What is kept beside the model files. */
+interface Description<Facts> {
+  facts: Facts;
+  /** Bytes of each file: a folder with other sizes is damaged and built again. */
+  files: Record<string, number>;
+}
+
+export interface CachedModel<Facts> {
+  folder: string;
+  facts: Facts;
+  numBytes: number;
+  wasBuilt: boolean;
+}
+
+/** Fills an empty folder and says what is in it. */
+export type ModelBuild<Facts> = (folder: string) => Promise<Description<Facts>>;
+
+/**
+ * @param sourcePath the weight file
+ * @param options everything besides the file that shapes the result
+ * @param cacheFolder null = the user's cache folder
+ */
+export async function cachedModel<Facts>(
+  sourcePath: string,
+  options: Readonly<Record<string, unknown>>,
+  cacheFolder: string | null,
+  build: ModelBuild<Facts>,
+): Promise<CachedModel<Facts>> {
+  const root = await writableFolder(cacheFolder);
+  const folder = path.join(root, 'models', await cacheKey(root, sourcePath, options));
+  const known = await readDescription<Facts>(folder);
+  if (known) return toCachedModel(folder, known, false);
+  return toCachedModel(folder, await buildInto(folder, build), true);
+}
+
+function toCachedModel<Facts>(
+  folder: string,
+  {facts, files}: Description<Facts>,
+  wasBuilt: boolean,
+): CachedModel<Facts> {
+  return {folder, facts, wasBuilt, numBytes: Object.values(files).reduce((sum, size) => sum + size, 0)};
+}
+
+/** @throws ModelError when neither the chosen folder nor, by default, a temporary one can be written */
+async function writableFolder(chosen: string | null): Promise<string> {
+  const candidates = chosen ? [chosen] : [userCacheFolder(), path.join(os.tmpdir(), 'parlance-cache')];
+  let reason: unknown;
+  for (const folder of candidates) {
+    try {
+      await mkdir(path.join(folder, 'models'), {recursive: true});
+      return folder;
+    } catch (error) {
+      reason = error;
+    }
+  }
+  throw new ModelError(
+    `Cannot write the model cache ${candidates.join(' or ')}: ${(reason as Error).message}. Choose a folder with --model-cache-dir.`,
+    {cause: reason},
+  );
+}
+
+async function cacheKey(root: string, sourcePath: string, options: Readonly<Record<string, unknown>>): Promise<string> {
+  const content = await contentHash(root, sourcePath);
+  const parts = JSON.stringify([content, builderVersion, options]);
+  return createHash('sha256').update(parts).digest('hex').slice(0, 32);
+}
+
+/** SHA-256 of the file; remembered by path, size and time of change, so that a large file is read once. */
+async function contentHash(root: string, sourcePath: string): Promise<string> {
+  const file = await realpath(sourcePath);
+  const {size, mtimeMs, ino} = await stat(file);
+  const noteName = createHash('sha256')
+    .update(JSON.stringify([file, size, mtimeMs, ino]))
+    .digest('hex');
+  const note = path.join(root, 'models', `${noteName.slice(0, 32)}.sha256`);
+  const known = await readFile(note, 'utf8').catch(() => null);
+  if (known && /^[0-9a-f]{64}$/.test(known)) return known;
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file, {highWaterMark: 1 << 20}), hash);
+  const digest = hash.digest('hex');
+  await writeFileAtomically(note, digest);
+  return digest;
+}
+
+async function readDescription<Facts>(folder: string): Promise<Description<Facts> | null> {
+  const text = await readFile(path.join(folder, descriptionFileName), 'utf8').catch(() => null);
+  if (text === null) return null;
+  try {
+    const description = JSON.parse(text) as Description<Facts>;
+    for (const [name, size] of Object.entries(description.files)) {
+      if ((await stat(path.join(folder, name))).size !== size) return null;
+    }
+    return description;
+  } catch {
+    return null;
+  }
+}
+
+async function buildInto<Facts>(folder: string, build: ModelBuild<Facts>): Promise<Description<Facts>> {
+  const draft = `${folder}.building-${process.pid}-${randomBytes(4).toString('hex')}`;
+  try {
+    await mkdir(draft);
+    const description = await build(draft);
+    await writeFile(path.join(draft, descriptionFileName), JSON.stringify(description));
+    await replaceFolder(draft, folder);
+    return description;
+  } catch (error) {
+    await rm(draft, {recursive: true, force: true});
+    throw isSystemError(error)
+      ? new ModelError(`Cannot build the model in ${folder}: ${error.message}`, {cause: error})
+      : error;
+  }
+}
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error;
+}
+
+/** Another process may have finished the same model meanwhile: then its folder stays. A damaged one gives way. */
+async function replaceFolder(draft: string, folder: string): Promise<void> {
+  if ((await readDescription(folder)) !== null) return rm(draft, {recursive: true, force: true});
+  await rm(folder, {recursive: true, force: true});
+  try {
+    await rename(draft, folder);
+  } catch (error) {
+    if ((await readDescription(folder)) === null) throw error;
+    await rm(draft, {recursive: true, force: true});
+  }
+}
+
+async function writeFileAtomically(file: string, text: string): Promise<void> {
+  const draft = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`;
+  await writeFile(draft, text);
+  await rename(draft, file);
+}

@@ -1,0 +1,66 @@
+/**
+ * How much KV cache there is: rows, tokens per row and tokens in all, from the options and the memory at hand. A row may
+ * grow to the longest sequence, but all rows together only to the budget; pages are taken when they are first written.
+ */
+import type {EngineConfig} from '../../config/engine-config.ts';
+import {ModelError} from '../../errors.ts';
+import type {ModelFacts} from './builder/build-model.ts';
+import {kvBytesPerToken} from './kv-arena.ts';
+import {availableMemoryBytes} from './native-memory.ts';
+
+export interface KvPlan {
+  numRows: number;
+  /** Longest sequence in tokens = capacity of a row. */
+  maxModelLen: number;
+  /** Tokens that all rows together may hold. */
+  kvCacheTokens: number;
+}
+
+/** Part of the free memory that the cache may take when nothing is said. */
+const defaultShare = 0.4;
+/** Rows reserve addresses for their whole capacity; this bounds them to a multiple of the budget. */
+const maxReservation = 8;
+const shortestUsefulLength = 16;
+
+/**
+ * @param weightBytes memory that the weights will take
+ * @throws ModelError when `--max-model-len` is longer than the model allows or does not fit into the budget
+ */
+export function planKvCache(
+  config: Pick<EngineConfig, 'maxModelLen' | 'maxNumSeqs' | 'kvCacheBytes'>,
+  facts: Pick<ModelFacts, 'numLayers' | 'numKvHeads' | 'headSize' | 'contextLength'>,
+  weightBytes: number,
+  freeBytes: number = availableMemoryBytes(),
+): KvPlan {
+  const bytesPerToken = kvBytesPerToken(facts);
+  const budgetBytes = config.kvCacheBytes ?? Math.floor(Math.max(0, freeBytes - weightBytes) * defaultShare);
+  const budgetTokens = Math.floor(budgetBytes / bytesPerToken);
+  const maxModelLen = chooseLength(config.maxModelLen, facts.contextLength, budgetTokens, bytesPerToken);
+  const numRows = Math.max(1, Math.min(config.maxNumSeqs, Math.floor((budgetTokens * maxReservation) / maxModelLen)));
+  return {numRows, maxModelLen, kvCacheTokens: Math.min(budgetTokens, numRows * maxModelLen)};
+}
+
+function chooseLength(
+  wanted: number | null,
+  contextLength: number,
+  budgetTokens: number,
+  bytesPerToken: number,
+): number {
+  if (wanted !== null && wanted > contextLength) {
+    throw new ModelError(
+      `--max-model-len ${wanted} is longer than the model's ${contextLength} positions. Give at most ${contextLength}.`,
+    );
+  }
+  const length = wanted ?? Math.min(contextLength, budgetTokens);
+  if (length > budgetTokens || length < Math.min(shortestUsefulLength, contextLength))
+    throw tooSmall(length, budgetTokens, bytesPerToken);
+  return length;
+}
+
+function tooSmall(length: number, budgetTokens: number, bytesPerToken: number): ModelError {
+  const mebibytes = (tokens: number) => `${((tokens * bytesPerToken) / 2 ** 20).toFixed(0)} MiB`;
+  return new ModelError(
+    `One sequence of ${length} tokens needs ${mebibytes(length)} of KV cache, but the budget is ${mebibytes(budgetTokens)} (${budgetTokens} tokens). ` +
+      `Give --max-model-len ${Math.max(1, budgetTokens)} or less, or raise --kv-cache-memory-bytes.`,
+  );
+}

@@ -1,0 +1,105 @@
+/** A loaded model graph. `run` takes tensors for all inputs and all outputs, so that nothing is allocated or copied. */
+import koffi from 'koffi';
+import type {Handle} from './ort-api.ts';
+import type {OrtEnvironment} from './ort-environment.ts';
+import type {OrtTensor} from './ort-tensor.ts';
+
+/** Levels of graph optimization in the C API. */
+const optimizeAll = 99;
+
+export interface OrtSessionOptions {
+  /** Threads of one run, the calling one included. */
+  numThreads: number;
+  /** Further settings by the names of the library, e.g. `session.intra_op.allow_spinning`. */
+  configEntries?: Record<string, string>;
+}
+
+export class OrtSession {
+  readonly inputNames: readonly string[];
+  readonly outputNames: readonly string[];
+  readonly #environment: OrtEnvironment;
+  readonly #handle: Handle;
+  readonly #inputNameList: NativeStrings;
+  readonly #outputNameList: NativeStrings;
+  #isClosed = false;
+
+  /** @throws GenerationError when the graph cannot be loaded */
+  constructor(environment: OrtEnvironment, modelPath: string, options: OrtSessionOptions) {
+    this.#environment = environment;
+    this.#handle = createSession(environment, modelPath, options);
+    this.inputNames = this.#readNames('Input');
+    this.outputNames = this.#readNames('Output');
+    this.#inputNameList = new NativeStrings(this.inputNames);
+    this.#outputNameList = new NativeStrings(this.outputNames);
+  }
+
+  /**
+   * Runs the graph on a worker thread.
+   * @param inputs,outputs one tensor per name, in the order of `inputNames` and `outputNames`; the same tensor may be
+   *   input and output. All of them must stay alive until the promise settles.
+   */
+  async run(inputs: readonly OrtTensor[], outputs: readonly OrtTensor[]): Promise<void> {
+    const inputHandles = handlesOf(inputs);
+    const outputHandles = handlesOf(outputs);
+    this.#environment.api.call(
+      'Run',
+      this.#handle,
+      null,
+      this.#inputNameList.pointers,
+      inputHandles,
+      inputHandles.length,
+      this.#outputNameList.pointers,
+      outputHandles.length,
+      outputHandles,
+    );
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#environment.api.release('ReleaseSession', this.#handle);
+  }
+
+  #readNames(side: 'Input' | 'Output'): string[] {
+    const {api} = this.#environment;
+    const count: [number | bigint] = [0];
+    api.call(`SessionGet${side}Count`, this.#handle, count);
+    const allocator = api.create('GetAllocatorWithDefaultOptions');
+    return Array.from({length: Number(count[0])}, (_, index) => {
+      const pointer = api.create(`SessionGet${side}Name`, this.#handle, index, allocator);
+      const name = koffi.decode(pointer, 'char', -1) as string;
+      api.call('AllocatorFree', allocator, pointer);
+      return name;
+    });
+  }
+}
+
+function createSession(environment: OrtEnvironment, modelPath: string, options: OrtSessionOptions): Handle {
+  const {api} = environment;
+  const settings = api.create('CreateSessionOptions');
+  try {
+    api.call('SetIntraOpNumThreads', settings, options.numThreads);
+    api.call('SetSessionGraphOptimizationLevel', settings, optimizeAll);
+    for (const [key, value] of Object.entries(options.configEntries ?? {})) {
+      api.call('AddSessionConfigEntry', settings, key, value);
+    }
+    return api.create('CreateSession', environment.handle, modelPath, settings);
+  } finally {
+    api.release('ReleaseSessionOptions', settings);
+  }
+}
+
+function handlesOf(tensors: readonly OrtTensor[]): BigUint64Array {
+  return BigUint64Array.from(tensors, (tensor) => tensor.handle);
+}
+
+/** C strings that stay in memory, so that a run converts none. */
+class NativeStrings {
+  readonly pointers: BigUint64Array;
+  readonly #buffers: Buffer[];
+
+  constructor(strings: readonly string[]) {
+    this.#buffers = strings.map((text) => Buffer.from(`${text}\0`, 'utf8'));
+    this.pointers = BigUint64Array.from(this.#buffers, (buffer) => koffi.address(buffer));
+  }
+}
