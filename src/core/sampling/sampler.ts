@@ -1,0 +1,115 @@
+/**
+ * From the logits of one row to the next token: logits processors, then the most likely token (temperature 0) or a
+ * seeded draw. Order as vLLM (vllm/v1/sample/sampler.py): allowed ids, bad words, min tokens, logit bias, penalties,
+ * temperature, min-p, top-k, top-p, draw.
+ */
+import {GenerationError} from '../errors.ts';
+import {allowedTokenIds} from './logits-processors/allowed-token-ids.ts';
+import {badWords} from './logits-processors/bad-words.ts';
+import {logitBias} from './logits-processors/logit-bias.ts';
+import type {LogitsProcessor, LogitsProcessorFactory} from './logits-processors/logits-processor.ts';
+import {minTokens} from './logits-processors/min-tokens.ts';
+import {penalties} from './logits-processors/penalties.ts';
+import {Random} from './random.ts';
+import type {SamplingParams} from './sampling-params.ts';
+import {TokenDistribution} from './token-distribution.ts';
+
+/** In the order in which they run. */
+const processorFactories: readonly LogitsProcessorFactory[] = [
+  allowedTokenIds,
+  badWords,
+  minTokens,
+  logitBias,
+  penalties,
+];
+
+/** What sampling keeps of one sequence from step to step. */
+export interface SamplingState {
+  readonly params: SamplingParams;
+  readonly processors: readonly LogitsProcessor[];
+  readonly random: Random;
+}
+
+/** @param freshSeed used when the request gives no seed */
+export function createSamplingState(
+  params: SamplingParams,
+  promptTokenIds: readonly number[],
+  freshSeed: bigint,
+): SamplingState {
+  return {
+    params,
+    processors: processorFactories
+      .map((create) => create(params, promptTokenIds))
+      .filter((processor) => processor !== null),
+    random: Random.fromSeed(params.seed ?? freshSeed),
+  };
+}
+
+export class Sampler {
+  readonly #distribution: TokenDistribution;
+
+  constructor(vocabSize: number) {
+    this.#distribution = new TokenDistribution(vocabSize);
+  }
+
+  /**
+   * Picks the next token of one sequence. Takes exactly one random number unless the temperature is 0.
+   * @param logits one row `[vocabSize]`, changed in place
+   * @throws GenerationError when the row holds NaN or no finite number
+   */
+  sample(logits: Float32Array, state: SamplingState, outputTokenIds: readonly number[]): number {
+    for (const processor of state.processors) processor.apply(logits, outputTokenIds);
+    const mostLikely = argmax(logits);
+    if (state.params.temperature === 0) return mostLikely;
+    return this.#draw(logits, logits[mostLikely], state);
+  }
+
+  #draw(logits: Float32Array, largest: number, {params, random}: SamplingState): number {
+    // Least probability minP * (largest probability) means a distance of at most -ln(minP) to the largest logit.
+    const maxDistance = params.minP === 0 ? Number.POSITIVE_INFINITY : -Math.log(params.minP);
+    this.#distribution.load(logits, largest, params.temperature, maxDistance);
+    if (params.topK > 0) this.#distribution.keepMostLikely(params.topK);
+    if (params.topP < 1) this.#distribution.keepMass(params.topP);
+    return this.#distribution.draw(random.nextUniform());
+  }
+}
+
+/**
+ * The id with the largest logit, the lowest one of equals. Hot loop: almost every group of eight logits holds none that
+ * is larger than what was seen, and NaN fails the comparison, so the tokens are looked at one by one only rarely.
+ * @throws GenerationError when the row holds NaN or no finite number
+ */
+function argmax(logits: Float32Array): number {
+  let best = -1;
+  let bestLogit = Number.NEGATIVE_INFINITY;
+  for (let start = 0; start < logits.length; start += 8) {
+    if (start + 8 <= logits.length && isGroupAtMost(logits, start, bestLogit)) continue;
+    const end = Math.min(start + 8, logits.length);
+    for (let id = start; id < end; id++) {
+      const logit = logits[id];
+      if (logit <= bestLogit) continue;
+      if (Number.isNaN(logit)) throw new GenerationError('The model produced logits that are not a number (NaN).');
+      bestLogit = logit;
+      best = id;
+    }
+  }
+  if (best === -1) {
+    throw new GenerationError('No token can be sampled: every token is excluded or has no finite logit.');
+  }
+  if (bestLogit === Number.POSITIVE_INFINITY) throw new GenerationError('The model produced an infinite logit.');
+  return best;
+}
+
+/** Whether the eight logits from `start` on are all numbers up to `limit`. */
+function isGroupAtMost(logits: Float32Array, start: number, limit: number): boolean {
+  return (
+    logits[start] <= limit &&
+    logits[start + 1] <= limit &&
+    logits[start + 2] <= limit &&
+    logits[start + 3] <= limit &&
+    logits[start + 4] <= limit &&
+    logits[start + 5] <= limit &&
+    logits[start + 6] <= limit &&
+    logits[start + 7] <= limit
+  );
+}
