@@ -1,0 +1,105 @@
+/**
+ * Who may import whom: conventions of the tree as rules. Layers first (a folder lists what it may see), then the owner
+ * of each heavy package, then cycles. `test/unit/repository/import-rules.test.ts` proves that each kind of rule bites.
+ */
+
+const leaves = ['core/errors', 'core/protocol', 'core/config', 'core/model', 'core/util', 'core/metrics'];
+
+/** Folder or file below src -> what it may import below src, besides itself. `*` = everything in core. */
+const layers = {
+  'commands': ['cli', 'server', 'chat', 'bench', 'core'],
+  'cli': ['core/errors', 'core/config', 'core/util', 'core/engine/protocol', 'core/llm'],
+  'server': ['core/llm', 'core/protocol', 'core/errors', 'core/config', 'core/metrics', 'core/util', 'core/engine/protocol', 'core/parsers/events', 'core/sampling'],
+  'chat': ['core/llm', 'core/protocol', 'core/errors', 'core/config', 'core/metrics', 'core/util', 'core/parsers/events'],
+  'bench': ['core/protocol', 'core/util', 'core/errors'],
+  'core/output': ['core/sampling', 'core/engine/protocol', ...leaves],
+  'core/renderer': ['core/sampling', ...leaves],
+  'core/parsers': ['core/sampling', ...leaves],
+  'core/structured-output': ['core/sampling', ...leaves],
+  'core/engine': ['core/sampling', ...leaves],
+  'core/sampling': leaves,
+  'core/errors': [],
+  'core/util': ['core/errors'],
+  'core/protocol': ['core/errors', 'core/util'],
+  'core/metrics': ['core/errors', 'core/util', 'core/protocol'],
+  'core/model': ['core/errors', 'core/util', 'core/config'],
+  'core/config': ['core/errors', 'core/util', 'core/model', 'core/protocol'],
+};
+
+/** Package -> the only places below src that may import it. */
+const owners = {
+  'koffi': ['core/engine/model-runner/'],
+  'onnxruntime-node': ['core/engine/model-runner/'],
+  'protobufjs': ['core/engine/model-runner/'],
+  'tokenizers': ['core/model/tokenizer'],
+  '@huggingface/jinja': ['core/renderer/chat-template'],
+  'fastify': ['server/'],
+  'ink': ['chat/'],
+  'react': ['chat/'],
+  '@oclif/core': ['commands/', 'cli/'],
+  'pino': ['cli/'],
+  'pino-pretty': ['cli/'],
+  'yaml': ['cli/'],
+  'autocannon': ['bench/'],
+  'cli-progress': ['bench/', 'cli/'],
+};
+
+/** A path below src as a pattern: the folder, or the file with its extension. */
+const below = (name) => `^src/${name.replaceAll('.', '\\.')}(/|\\.tsx?$)`;
+
+const layerRules = Object.entries(layers).map(([name, allowed]) => ({
+  name: `layer-${name.replaceAll('/', '-')}`,
+  comment: `${name} may import only: ${allowed.join(', ') || 'nothing else of ours'}`,
+  severity: 'error',
+  from: {path: below(name)},
+  to: {path: '^src/', pathNot: [name, ...allowed].map(below)},
+}));
+
+const ownerRules = Object.entries(owners).map(([name, places]) => ({
+  name: `owner-${name.replaceAll('/', '-')}`,
+  comment: `${name} may be imported only in ${places.join(', ')}`,
+  severity: 'error',
+  from: {path: '^src/', pathNot: places.map((place) => `^src/${place}`)},
+  to: {path: `node_modules/${name}(/|$)`},
+}));
+
+export default {
+  forbidden: [
+    ...layerRules,
+    ...ownerRules,
+    {
+      name: 'no-cycles',
+      comment: 'Modules that need each other are one module, or one of them is in the wrong place',
+      severity: 'error',
+      from: {},
+      to: {circular: true},
+    },
+    {
+      name: 'no-dev-packages',
+      comment: 'Packages of devDependencies are not there when the command line runs',
+      severity: 'error',
+      from: {path: '^src/'},
+      to: {dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown']},
+    },
+    {
+      name: 'no-unresolvable',
+      comment: 'An import that leads nowhere',
+      severity: 'error',
+      from: {},
+      to: {couldNotResolve: true},
+    },
+    {
+      name: 'no-import-of-commands',
+      comment: 'Only oclif loads commands',
+      severity: 'error',
+      from: {pathNot: '^src/commands/'},
+      to: {path: '^src/commands/'},
+    },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: {fileName: 'tsconfig.json'},
+    doNotFollow: {path: 'node_modules'},
+    enhancedResolveOptions: {exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'], extensions: ['.ts', '.tsx', '.js', '.json']},
+  },
+};

@@ -1,0 +1,162 @@
+/**
+ * The help of a command as text, from its option specs: a first page with the flags that people use most and one line
+ * per group, and on request everything, one group, or the flags whose name contains a text. Pure functions.
+ */
+import {nearestName} from './nearest.ts';
+import type {OptionSpec} from './option-spec.ts';
+
+export interface HelpSubject {
+  /** The words before the flags, e.g. `parlance serve`. */
+  command: string;
+  summary: string;
+  /** Positional arguments: name in capitals and description. */
+  positionals: {name: string; description: string}[];
+  specs: readonly OptionSpec[];
+  examples: readonly string[];
+}
+
+export interface HelpLayout {
+  /** Columns of the terminal. */
+  width: number;
+  heading: (text: string) => string;
+}
+
+/** @param topic null for the first page; `all`, a group, or a part of a flag name */
+export function commandHelp(subject: HelpSubject, topic: string | null, layout: HelpLayout): string {
+  if (topic === null) return firstPage(subject, layout);
+  const wanted = normalized(topic);
+  if (wanted === 'all') return allGroups(subject, layout);
+  const group = groupNames(subject.specs).find((name) => normalized(name) === wanted);
+  if (group) return section(group, flagTable(inGroup(subject.specs, group), layout), layout);
+  const matching = subject.specs.filter((spec) => [spec.flag, ...spec.aliases].some((name) => name.includes(wanted)));
+  return matching.length > 0
+    ? section(`Flags with "${wanted}"`, flagTable(matching, layout), layout)
+    : noMatch(subject, topic);
+}
+
+/** Case and dashes make no difference: `scheduler_config` is `SchedulerConfig`. */
+function normalized(name: string): string {
+  return name.toLowerCase().replaceAll('_', '-').replace(/^-+/, '');
+}
+
+function firstPage(subject: HelpSubject, layout: HelpLayout): string {
+  const common = subject.specs.filter((spec) => spec.isOnFirstPage);
+  const positionals = subject.positionals.map(({name, description}) => [name, description] as const);
+  const usage = [subject.command, ...subject.positionals.map(({name}) => `[${name}]`), '[FLAGS]'].join(' ');
+  return [
+    subject.summary,
+    section('Usage', [`  ${usage}`], layout),
+    section('Arguments', table(positionals, layout.width), layout),
+    section('Flags used most', flagTable(common, layout), layout),
+    section('All flags by group', groupLines(subject.specs, layout), layout),
+    section('More help', moreHelp(subject, layout), layout),
+    section(
+      'Examples',
+      subject.examples.map((example) => `  ${example}`),
+      layout,
+    ),
+  ].join('\n\n');
+}
+
+function moreHelp({command, specs}: HelpSubject, layout: HelpLayout): string[] {
+  const rows = [
+    [`${command} --help=all`, 'every flag'],
+    [`${command} --help=${groupNames(specs)[0]}`, 'the flags of one group'],
+    [`${command} --help=max`, 'the flags whose name contains "max"'],
+  ] as const;
+  return table(rows, layout.width);
+}
+
+function allGroups({specs}: HelpSubject, layout: HelpLayout): string {
+  return groupNames(specs)
+    .map((group) => section(group, flagTable(inGroup(specs, group), layout), layout))
+    .join('\n\n');
+}
+
+function noMatch({command, specs}: HelpSubject, topic: string): string {
+  const groups = groupNames(specs);
+  const names = [...groups, ...specs.map((spec) => spec.flag)];
+  const nearest = nearestName(topic, names);
+  return [
+    `No group and no flag of \`${command}\` matches "${topic}".${nearest ? ` Did you mean ${nearest}?` : ''}`,
+    `Groups: ${groups.join(', ')}`,
+  ].join('\n');
+}
+
+function groupNames(specs: readonly OptionSpec[]): string[] {
+  return [...new Set(specs.map((spec) => spec.group))];
+}
+
+function inGroup(specs: readonly OptionSpec[], group: string): OptionSpec[] {
+  return specs.filter((spec) => spec.group === group);
+}
+
+function groupLines(specs: readonly OptionSpec[], layout: HelpLayout): string[] {
+  const rows = groupNames(specs).map((group) => {
+    const flags = inGroup(specs, group).map((spec) => spec.flag);
+    return [group, flags.join(', ')] as const;
+  });
+  return table(rows, layout.width);
+}
+
+function section(title: string, lines: readonly string[], {heading}: HelpLayout): string {
+  return [heading(title.toUpperCase()), ...lines].join('\n');
+}
+
+function flagTable(specs: readonly OptionSpec[], layout: HelpLayout): string[] {
+  const rows = specs.map((spec) => [flagUsage(spec), flagDescription(spec)] as const);
+  return table(rows, layout.width);
+}
+
+function flagUsage(spec: OptionSpec): string {
+  if (spec.kind === 'boolean') return spec.defaultValue === true ? `--no-${spec.flag}` : `--${spec.flag}`;
+  return `--${spec.flag} ${spec.choices.length > 0 && spec.choices.length <= 4 ? spec.choices.join('|') : spec.valueName}`;
+}
+
+function flagDescription(spec: OptionSpec): string {
+  const isSwitchedOff = spec.kind === 'boolean' && spec.defaultValue === true;
+  const choices = spec.choices.length > 4 ? ` (${spec.choices.join(', ')})` : '';
+  const description = isSwitchedOff ? `Do not: ${lowerFirst(spec.description)}` : spec.description;
+  const notes = [defaultNote(spec), `env: ${spec.env.join(', ')}`].filter((note) => note !== null);
+  const also = spec.aliases.length > 0 ? `; also --${spec.aliases.join(', --')}` : '';
+  return `${description}${choices}${also} [${notes.join('; ')}]`;
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+function defaultNote({defaultValue, isFromModel}: OptionSpec): string | null {
+  if (isFromModel) return 'default: from the model';
+  if (defaultValue === null || defaultValue === false || defaultValue === '') return null;
+  if (Array.isArray(defaultValue) && defaultValue.length === 0) return null;
+  return `default: ${typeof defaultValue === 'string' ? defaultValue : JSON.stringify(defaultValue)}`;
+}
+
+/** Two columns; a left cell that is too long gets a line of its own. */
+function table(rows: readonly (readonly [string, string])[], width: number): string[] {
+  const longest = Math.max(...rows.map(([left]) => left.length));
+  const left = Math.min(longest, Math.floor(width * 0.42));
+  return rows.flatMap(([cell, text]) => tableRow(cell, text, left, width));
+}
+
+function tableRow(cell: string, text: string, left: number, width: number): string[] {
+  const [first = '', ...others] = wrap(text, Math.max(20, width - left - 4));
+  const indent = ' '.repeat(left + 4);
+  const rest = others.map((line) => indent + line);
+  if (cell.length > left) return [`  ${cell}`, indent + first, ...rest];
+  return [`  ${cell.padEnd(left)}  ${first}`, ...rest];
+}
+
+/** Breaks at blanks; a word longer than the line stays whole. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+}

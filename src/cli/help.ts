@@ -1,0 +1,50 @@
+/**
+ * The help class that oclif loads: our layout for commands with option specs, oclif's own for the rest. `bin/run.js`
+ * adds `--help` where it sees `--help=TOPIC`, because oclif knows only the bare flag; the topic is read here.
+ */
+import {styleText} from 'node:util';
+import {type Command, Help} from '@oclif/core';
+import {commandHelp, type HelpLayout, type HelpSubject} from './help-text.ts';
+import type {OptionSpec} from './option-spec.ts';
+
+const defaultWidth = 80;
+
+export default class ParlanceHelp extends Help {
+  private topic: string | null = null;
+
+  override async showHelp(argv: string[]): Promise<void> {
+    const topics = argv.filter((argument) => argument.startsWith('--help='));
+    this.topic = topics.at(-1)?.slice('--help='.length) ?? null;
+    await super.showHelp(argv.filter((argument) => !topics.includes(argument)));
+  }
+
+  override async showCommandHelp(command: Command.Loadable): Promise<void> {
+    const specs = command.optionSpecs as OptionSpec[] | undefined;
+    if (!specs || specs.length === 0) return super.showCommandHelp(command);
+    this.log(commandHelp(this.subject(command, specs), this.topic, layout()));
+  }
+
+  private subject(command: Command.Loadable, specs: OptionSpec[]): HelpSubject {
+    return {
+      command: `${this.config.bin} ${command.id}`,
+      summary: command.summary ?? command.description ?? '',
+      positionals: Object.entries(command.args).map(([name, argument]) => ({
+        name: name.toUpperCase(),
+        description: argument.description ?? '',
+      })),
+      specs,
+      examples: (command.examples ?? []).map(String),
+    };
+  }
+}
+
+function layout(): HelpLayout {
+  const heading = hasColour() ? (text: string) => styleText('bold', text) : (text: string) => text;
+  return {width: process.stdout.columns ?? defaultWidth, heading};
+}
+
+/** `FORCE_COLOR` wins over `NO_COLOR`, and that over the terminal. */
+function hasColour(): boolean {
+  if (process.env.FORCE_COLOR) return process.env.FORCE_COLOR !== '0';
+  return !process.env.NO_COLOR && process.stdout.isTTY === true;
+}

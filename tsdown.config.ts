@@ -1,0 +1,32 @@
+/**
+ * The bundle in dist/: one file per command, the help class, the entry of the engine process, and shared chunks. Pure
+ * JavaScript packages are bundled because reading hundreds of small files is most of the start-up time; packages with
+ * native parts stay outside, and so does oclif, which finds its plugins by their folders.
+ */
+import {readdirSync} from 'node:fs';
+import {defineConfig} from 'tsdown';
+
+const commands = readdirSync('src/commands').map((file) => file.replace(/\.tsx?$/, ''));
+
+export default defineConfig({
+  entry: {
+    ...Object.fromEntries(commands.map((name) => [`commands/${name}`, `src/commands/${name}.ts`])),
+    'cli/help': 'src/cli/help.ts',
+    'engine-process': 'src/core/engine/engine-process.ts',
+  },
+  format: 'esm',
+  platform: 'node',
+  target: 'node20.19',
+  outDir: 'dist',
+  clean: true,
+  dts: false,
+  sourcemap: true,
+  fixedExtension: false,
+  deps: {
+    neverBundle: ['@oclif/core', 'koffi', 'onnxruntime-node', 'tokenizers'],
+    alwaysBundle: [/.*/],
+    onlyBundle: false,
+  },
+  outputOptions: {chunkFileNames: 'chunks/[name]-[hash].js'},
+  logLevel: 'warn',
+});
