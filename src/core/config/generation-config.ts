@@ -9,17 +9,17 @@ import * as z from 'zod';
 import {ModelError, UsageError} from '../errors.ts';
 import {readJsonObject} from '../util/read-json.ts';
 
-/** Defaults of a request's fields; null = the server has none. */
+/** Defaults of a request's fields; only those that are stated. */
 export interface SamplingDefaults {
-  repetitionPenalty: number | null;
-  presencePenalty: number | null;
-  frequencyPenalty: number | null;
-  temperature: number | null;
-  topK: number | null;
-  topP: number | null;
-  minP: number | null;
-  maxTokens: number | null;
-  skipSpecialTokens: boolean | null;
+  repetitionPenalty?: number;
+  presencePenalty?: number;
+  frequencyPenalty?: number;
+  temperature?: number;
+  topK?: number;
+  topP?: number;
+  minP?: number;
+  maxTokens?: number;
+  skipSpecialTokens?: boolean;
 }
 
 export interface GenerationConfig {
@@ -58,22 +58,21 @@ const samplingKeysSchema = z.object({
 type SamplingKeys = z.infer<typeof samplingKeysSchema>;
 type SamplingKey = keyof SamplingKeys;
 
+const defaultNames: Record<SamplingKey, keyof SamplingDefaults> = {
+  repetition_penalty: 'repetitionPenalty',
+  presence_penalty: 'presencePenalty',
+  frequency_penalty: 'frequencyPenalty',
+  temperature: 'temperature',
+  top_k: 'topK',
+  top_p: 'topP',
+  min_p: 'minP',
+  max_new_tokens: 'maxTokens',
+  skip_special_tokens: 'skipSpecialTokens',
+};
+
 const samplingKeys = Object.keys(samplingKeysSchema.shape) as SamplingKey[];
 
 const eosTokenIdSchema = z.union([z.int(), z.array(z.int())]).nullish();
-
-/** A server without any defaults of its own; used by tests and by library callers. */
-export const noSamplingDefaults: SamplingDefaults = {
-  repetitionPenalty: null,
-  presencePenalty: null,
-  frequencyPenalty: null,
-  temperature: null,
-  topK: null,
-  topP: null,
-  minP: null,
-  maxTokens: null,
-  skipSpecialTokens: null,
-};
 
 /**
  * Reads and merges file and override.
@@ -87,7 +86,7 @@ export async function loadGenerationConfig(options: GenerationConfigOptions): Pr
   const defaults = toSamplingDefaults(values);
   return {
     defaults,
-    overrideMaxTokens: isFolderMode(mode) ? defaults.maxTokens : toMaxTokens(override),
+    overrideMaxTokens: isFolderMode(mode) ? (defaults.maxTokens ?? null) : toMaxTokens(override),
     eosTokenIds: file.content ? parseEosTokenIds(file.content, file.path) : options.modelEosTokenIds,
     warning: overriddenDefaultsWarning(mode, values),
   };
@@ -168,23 +167,16 @@ function firstIssue(error: z.ZodError): string {
 }
 
 function dropNulls(values: SamplingKeys): SamplingKeys {
-  return Object.fromEntries(
-    Object.entries(values).filter(([, value]) => value !== null && value !== undefined),
-  ) as SamplingKeys;
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => isStated(value))) as SamplingKeys;
 }
 
 function toSamplingDefaults(values: SamplingKeys): SamplingDefaults {
-  return {
-    repetitionPenalty: values.repetition_penalty ?? null,
-    presencePenalty: values.presence_penalty ?? null,
-    frequencyPenalty: values.frequency_penalty ?? null,
-    temperature: values.temperature ?? null,
-    topK: values.top_k ?? null,
-    topP: values.top_p ?? null,
-    minP: values.min_p ?? null,
-    maxTokens: values.max_new_tokens ?? null,
-    skipSpecialTokens: values.skip_special_tokens ?? null,
-  };
+  const stated = samplingKeys.filter((key) => isStated(values[key]));
+  return Object.fromEntries(stated.map((key) => [defaultNames[key], values[key]]));
+}
+
+function isStated(value: unknown): boolean {
+  return value !== null && value !== undefined;
 }
 
 function toMaxTokens(override: Record<string, unknown> | null): number | null {
@@ -192,7 +184,7 @@ function toMaxTokens(override: Record<string, unknown> | null): number | null {
 }
 
 function overriddenDefaultsWarning(mode: string, values: SamplingKeys): string | null {
-  const stated = samplingKeys.filter((key) => values[key] !== null && values[key] !== undefined);
+  const stated = samplingKeys.filter((key) => isStated(values[key]));
   if (mode === 'vllm' || stated.length === 0) return null;
   const source = isFolderMode(mode) ? `\`${mode}\`` : "the model's `generation_config.json`";
   return (

@@ -1,0 +1,114 @@
+/**
+ * What the user named as model, as paths: nothing (the embedded model), a `.gguf` file, or a folder that holds one.
+ * Every way to get it wrong ends in a ModelError that says what was found, what is allowed and what to try.
+ */
+import {readdir, stat} from 'node:fs/promises';
+import {basename, dirname, join, resolve} from 'node:path';
+import {ModelError} from '../errors.ts';
+import {findPackageRoot} from '../util/package-root.ts';
+
+/** Absolute paths of a model's files; null = there is no such file. */
+export interface ModelFiles {
+  /** The `.gguf` file. */
+  weightsPath: string;
+  folder: string;
+  tokenizerPath: string;
+  tokenizerConfigPath: string | null;
+  specialTokensMapPath: string | null;
+  configPath: string | null;
+  generationConfigPath: string | null;
+  chatTemplatePath: string | null;
+  /** `additional_chat_templates/<name>.jinja`, by name. */
+  additionalTemplatePaths: ReadonlyMap<string, string>;
+  /** The model as the user named it, for logs and as served name. */
+  displayName: string;
+}
+
+const embeddedModel = {displayName: 'smollm2-135m-instruct', folder: 'models/smollm2-135m-instruct'};
+
+const whatIsAllowed = 'Give a .gguf file, or a folder that holds one together with its tokenizer.json.';
+
+/**
+ * @param model path as the user gave it, relative to the working directory; null = the embedded model
+ * @throws ModelError
+ */
+export async function resolveModel(model: string | null): Promise<ModelFiles> {
+  if (model === null) {
+    return filesOfFolder(join(findPackageRoot(), embeddedModel.folder), embeddedModel.displayName);
+  }
+  const path = resolve(model);
+  const stats = await stat(path).catch(() => null);
+  if (!stats) throw missingModelError(model);
+  if (stats.isDirectory()) return filesOfFolder(path, model);
+  if (isGguf(path)) return filesBesideWeights(path, model);
+  throw new ModelError(`The model ${model} is not a .gguf file. ${whatIsAllowed}`);
+}
+
+async function filesOfFolder(folder: string, displayName: string): Promise<ModelFiles> {
+  const names = (await readdir(folder)).filter(isGguf).sort();
+  const [name, ...others] = names;
+  if (name === undefined) throw await noWeightsError(folder, displayName);
+  if (others.length > 0) {
+    throw new ModelError(
+      `The folder ${displayName} holds ${names.length} .gguf files: ${names.join(', ')}. ` +
+        `Name the one to serve, for example ${join(displayName, name)}.`,
+    );
+  }
+  return filesBesideWeights(join(folder, name), displayName);
+}
+
+async function filesBesideWeights(weightsPath: string, displayName: string): Promise<ModelFiles> {
+  const folder = dirname(weightsPath);
+  const names = new Set(await readdir(folder));
+  const pathOf = (name: string) => (names.has(name) ? join(folder, name) : null);
+  const tokenizerPath = pathOf('tokenizer.json');
+  if (tokenizerPath === null) throw noTokenizerError(weightsPath, displayName);
+  return {
+    weightsPath,
+    folder,
+    tokenizerPath,
+    tokenizerConfigPath: pathOf('tokenizer_config.json'),
+    specialTokensMapPath: pathOf('special_tokens_map.json'),
+    configPath: pathOf('config.json'),
+    generationConfigPath: pathOf('generation_config.json'),
+    chatTemplatePath: pathOf('chat_template.jinja'),
+    additionalTemplatePaths: await findTemplates(pathOf('additional_chat_templates')),
+    displayName,
+  };
+}
+
+async function findTemplates(folder: string | null): Promise<Map<string, string>> {
+  const names = folder === null ? [] : (await readdir(folder)).filter((name) => name.endsWith('.jinja')).sort();
+  return new Map(names.map((name) => [basename(name, '.jinja'), join(folder!, name)]));
+}
+
+function isGguf(name: string): boolean {
+  return name.toLowerCase().endsWith('.gguf');
+}
+
+function missingModelError(model: string): ModelError {
+  if (looksLikeHubId(model)) {
+    return new ModelError(
+      `There is no folder ${model}, and models of the Hugging Face Hub cannot be downloaded by name yet. ${whatIsAllowed}`,
+    );
+  }
+  return new ModelError(`There is no file or folder ${model}. ${whatIsAllowed}`);
+}
+
+/** `owner/name`, the form of an id on the Hub. */
+function looksLikeHubId(model: string): boolean {
+  return /^[\w-][\w.-]*\/[\w-][\w.-]*$/.test(model) && !isGguf(model);
+}
+
+async function noWeightsError(folder: string, displayName: string): Promise<ModelError> {
+  const otherWeights = (await readdir(folder)).find((name) => /\.(safetensors|bin|onnx)$/.test(name));
+  const found = otherWeights ? ` (${otherWeights} is of a kind that cannot be loaded yet)` : '';
+  return new ModelError(`The folder ${displayName} holds no .gguf file${found}. ${whatIsAllowed}`);
+}
+
+function noTokenizerError(weightsPath: string, displayName: string): ModelError {
+  return new ModelError(
+    `There is no tokenizer.json beside ${basename(weightsPath)} (model ${displayName}), and the tokenizer inside a GGUF ` +
+      'file cannot be used yet. Put the tokenizer.json of the model into the same folder.',
+  );
+}

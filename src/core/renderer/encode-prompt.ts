@@ -1,0 +1,64 @@
+/**
+ * Prompt text to token ids, within the context length: a text that cannot fit is refused before it is tokenized, then
+ * the ids are truncated when the request asks for it, then counted. Follows vLLM's `vllm/renderers/params.py`.
+ */
+import {ValidationError} from '../errors.ts';
+import type {Tokenizer} from '../model/tokenizer.ts';
+import {codePointLength} from '../util/python-text.ts';
+
+export interface EncodePromptOptions {
+  maxModelLen: number;
+  addSpecialTokens: boolean;
+  /** How many tokens to keep; null = all, which must fit. */
+  keepTokens: number | null;
+  /** The side that is cut off; null = left. */
+  truncationSide: 'left' | 'right' | null;
+}
+
+/** @throws ValidationError when the prompt is longer than the context, or no valid Unicode */
+export async function encodePrompt(
+  tokenizer: Tokenizer,
+  text: string,
+  options: EncodePromptOptions,
+): Promise<number[]> {
+  const maxChars = options.maxModelLen * tokenizer.maxTokenChars;
+  if (options.keepTokens === null) checkTextLength(text, maxChars, options.maxModelLen);
+  const shortened = shortenText(text, maxChars, options);
+  const tokenIds = truncate(await tokenizer.encode(shortened, options), options);
+  if (tokenIds.length > options.maxModelLen) throw tooManyTokensError(options.maxModelLen);
+  return tokenIds;
+}
+
+function checkTextLength(text: string, maxChars: number, maxModelLen: number): void {
+  if (text.length <= maxChars) return;
+  const numChars = codePointLength(text);
+  if (numChars <= maxChars) return;
+  throw new ValidationError(
+    `This model's maximum context length is ${maxModelLen} tokens. However, your prompt contains ${numChars} ` +
+      `characters (more than ${maxChars} characters, which is the upper bound for ${maxModelLen} input tokens). ` +
+      'Please reduce the length of the input prompt.',
+    {param: 'input_text', value: numChars},
+  );
+}
+
+/** Cuts text that cannot end up among the kept tokens, so that a huge prompt does not cost its whole tokenization. */
+function shortenText(text: string, maxChars: number, {keepTokens, truncationSide}: EncodePromptOptions): string {
+  if (keepTokens === null || truncationSide === null || text.length <= maxChars) return text;
+  const cut = truncationSide === 'left' ? text.slice(-maxChars) : text.slice(0, maxChars);
+  return cut.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '');
+}
+
+function truncate(tokenIds: number[], {keepTokens, truncationSide}: EncodePromptOptions): number[] {
+  if (keepTokens === null || tokenIds.length <= keepTokens) return tokenIds;
+  return truncationSide === 'right' ? tokenIds.slice(0, keepTokens) : tokenIds.slice(tokenIds.length - keepTokens);
+}
+
+/** The reference stops counting one above the limit. */
+function tooManyTokensError(maxModelLen: number): ValidationError {
+  return new ValidationError(
+    `This model's maximum context length is ${maxModelLen} tokens. However, your prompt contains at least ` +
+      `${maxModelLen + 1} input tokens, which exceeds this limit even without any output tokens. Please reduce the ` +
+      'length of the input prompt.',
+    {param: 'input_tokens', value: maxModelLen + 1},
+  );
+}

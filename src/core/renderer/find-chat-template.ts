@@ -1,0 +1,80 @@
+/**
+ * Which chat template a server uses: `--chat-template` (a file or the text itself), else the files of the model folder,
+ * else `tokenizer_config.json`. A model may have several templates with names; see rendering rules of
+ * `transformers` (`tokenization_utils_base.py`, get_chat_template).
+ */
+import {readFile} from 'node:fs/promises';
+import {ModelError, UsageError, ValidationError} from '../errors.ts';
+import type {ModelFiles} from '../model/resolve-model.ts';
+import {readConfigTemplates} from '../model/tokenizer-config.ts';
+import {readJsonObject} from '../util/read-json.ts';
+
+export interface ChatTemplates {
+  /** `--chat-template`: its text, or the name of one of `named`. Null = not given. */
+  override: string | null;
+  /** Templates of the model by name; a single one is called `default`. */
+  named: ReadonlyMap<string, string>;
+  /** Where they come from, for the log. */
+  source: string;
+}
+
+type TemplateFiles = Pick<ModelFiles, 'chatTemplatePath' | 'additionalTemplatePaths' | 'tokenizerConfigPath'>;
+
+const noTemplateMessage =
+  'As of transformers v4.44, default chat template is no longer allowed, so you must provide a chat template if the tokenizer does not define one.';
+
+/**
+ * Reads all templates that requests may need.
+ * @param argument value of `--chat-template`; null = not given
+ * @throws ModelError when a file is damaged; UsageError when the argument is a path that does not exist
+ */
+export async function findChatTemplates(files: TemplateFiles, argument: string | null): Promise<ChatTemplates> {
+  const named = await readNamedTemplates(files);
+  if (argument === null) return {override: null, named: named.templates, source: named.source};
+  const isName = named.templates.has(argument);
+  const override = isName ? argument : await readTemplateArgument(argument);
+  return {override, named: named.templates, source: '--chat-template'};
+}
+
+/**
+ * The template for one request.
+ * @throws ValidationError when there is none
+ */
+export function chooseTemplate({override, named}: ChatTemplates, {hasTools}: {hasTools: boolean}): string {
+  if (override) return named.get(override) ?? override;
+  const template = (hasTools && named.get('tool_use')) || named.get('default');
+  if (template === undefined) throw new ValidationError(noTemplateMessage);
+  return template;
+}
+
+async function readNamedTemplates(files: TemplateFiles): Promise<{templates: Map<string, string>; source: string}> {
+  const paths = new Map(files.additionalTemplatePaths);
+  if (files.chatTemplatePath) paths.set('default', files.chatTemplatePath);
+  if (paths.size > 0) return {templates: await readAll(paths), source: [...paths.values()].join(', ')};
+  const templates = readConfigTemplates(await readJsonObject(files.tokenizerConfigPath));
+  return {templates, source: templates.size > 0 ? files.tokenizerConfigPath! : 'none'};
+}
+
+async function readAll(paths: ReadonlyMap<string, string>): Promise<Map<string, string>> {
+  const entries = [...paths].map(async ([name, path]): Promise<[string, string]> => [name, await readTemplate(path)]);
+  return new Map(await Promise.all(entries));
+}
+
+async function readTemplate(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw new ModelError(`The chat template ${path} cannot be read: ${(error as Error).message}`, {cause: error});
+  }
+}
+
+/** A file when there is one; else the text itself, unless it can only have been meant as a path. */
+async function readTemplateArgument(argument: string): Promise<string> {
+  const text = await readFile(argument, 'utf8').catch(() => null);
+  if (text !== null) return text;
+  if (/[{}\n]/.test(argument)) return argument;
+  throw new UsageError(
+    `The supplied chat template string (${argument}) appears path-like, but doesn't exist! Tried: ${argument}`,
+    {hint: '--chat-template takes a file or the text of a template, such as "{% for m in messages %}…{% endfor %}".'},
+  );
+}

@@ -1,0 +1,108 @@
+/**
+ * A chat request to the prompt that the model gets: template chosen, messages normalized, template run, text tokenized
+ * and checked against the context length. The order of the steps decides which error a bad request gets.
+ */
+import {ValidationError} from '../errors.ts';
+import type {Tokenizer} from '../model/tokenizer.ts';
+import type {ChatCompletionRequest} from '../protocol/openai/chat-completion.ts';
+import {type ChatTemplate, ChatTemplateCache} from './chat-template.ts';
+import type {ContentFormat} from './content-parts.ts';
+import {renderOpenConversation} from './continue-final-message.ts';
+import {encodePrompt} from './encode-prompt.ts';
+import {type ChatTemplates, chooseTemplate} from './find-chat-template.ts';
+import {type ConversationMessage, normalizeMessages} from './normalize-messages.ts';
+import {type TemplateRequest, templateVariables} from './template-variables.ts';
+
+/** The fields of a chat request that decide its prompt. */
+export type RenderRequest = TemplateRequest &
+  Pick<
+    ChatCompletionRequest,
+    | 'messages'
+    | 'continue_final_message'
+    | 'add_special_tokens'
+    | 'truncate_prompt_tokens'
+    | 'truncation_side'
+    | 'max_tokens'
+    | 'max_completion_tokens'
+  >;
+
+export interface RenderedPrompt {
+  text: string;
+  tokenIds: number[];
+}
+
+export interface RendererOptions {
+  tokenizer: Tokenizer;
+  templates: ChatTemplates;
+  /** `auto` looks at how the template uses the content of messages. */
+  contentFormat: ContentFormat | 'auto';
+  /** Template variables that a request may override. */
+  defaultTemplateKwargs: Readonly<Record<string, unknown>>;
+  /** First served name; errors show it. */
+  modelName: string;
+  maxModelLen: number;
+}
+
+export interface Renderer {
+  /** @throws ValidationError, TemplateError */
+  renderChat(request: RenderRequest): Promise<RenderedPrompt>;
+}
+
+export function createRenderer(options: RendererOptions): Renderer {
+  const cache = new ChatTemplateCache();
+  return {
+    async renderChat(request) {
+      const text = renderText(request, options, cache);
+      return {text, tokenIds: await encodePrompt(options.tokenizer, text, encodeOptions(request, options))};
+    },
+  };
+}
+
+function renderText(request: RenderRequest, options: RendererOptions, cache: ChatTemplateCache): string {
+  if (request.messages.length === 0) {
+    throw new ValidationError('Cannot apply chat template to an empty conversation. Provide at least one message.');
+  }
+  const template = cache.get(chooseTemplate(options.templates, {hasTools: request.tools !== null}));
+  const conversation = normalizeMessages(request.messages, {
+    contentFormat: options.contentFormat === 'auto' ? template.contentFormat : options.contentFormat,
+    template: template.source,
+    modelName: options.modelName,
+  });
+  return runTemplate(template, conversation, request, options);
+}
+
+function runTemplate(
+  template: ChatTemplate,
+  conversation: readonly ConversationMessage[],
+  request: RenderRequest,
+  {defaultTemplateKwargs, tokenizer}: RendererOptions,
+): string {
+  const {specialTokens} = tokenizer;
+  const variables = templateVariables(request, {kwargs: defaultTemplateKwargs, specialTokens});
+  const render = (messages: readonly ConversationMessage[]) => template.render({messages, ...variables});
+  if (!request.continue_final_message) return render(conversation);
+  if (request.add_generation_prompt) {
+    throw new ValidationError(
+      'continue_final_message and add_generation_prompt are not compatible. Use continue_final_message when you want ' +
+        'the model to continue the final message, and add_generation_prompt when you want to add a header that will ' +
+        'prompt it to start a new assistant message instead.',
+    );
+  }
+  return renderOpenConversation(conversation, template.source, render);
+}
+
+function encodeOptions(request: RenderRequest, {maxModelLen}: RendererOptions) {
+  return {
+    maxModelLen,
+    addSpecialTokens: request.add_special_tokens,
+    keepTokens: tokensToKeep(request, maxModelLen),
+    truncationSide: request.truncation_side,
+  };
+}
+
+/** -1 leaves room for one token, unless the request wants none at all. */
+function tokensToKeep(request: RenderRequest, maxModelLen: number): number | null {
+  const {truncate_prompt_tokens: limit, max_completion_tokens, max_tokens} = request;
+  if (limit !== -1) return limit;
+  return (max_completion_tokens ?? max_tokens) === 0 ? maxModelLen : maxModelLen - 1;
+}
