@@ -1,42 +1,23 @@
 /**
- * Front of the core: from a checked request to events. The only place where the text side (renderer, tokenizer,
- * detokenizer, parsers) and the engine side meet. Server and chat call nothing deeper.
+ * Front of the core: from a checked request to events, and from a model's name to something that answers. Server and
+ * chat call nothing deeper.
  */
-import type {GenerationConfig} from './config/generation-config.ts';
+import {type ChatGeneration, type ChatParts, prepareChat} from './chat-generation.ts';
+import type {EngineConfig, EngineOptions} from './config/engine-config.ts';
+import {loadGenerationConfig} from './config/generation-config.ts';
 import type {EngineClient} from './engine/client/engine-client.ts';
-import type {EngineRequest, ModelInfo, StepStats} from './engine/protocol.ts';
+import type {LoadStage, ModelInfo, StepStats} from './engine/protocol.ts';
 import {EngineDeadError} from './errors.ts';
-import type {Tokenizer} from './model/tokenizer.ts';
-import type {OutputDelta} from './output/output-delta.ts';
-import {OutputProcessor} from './output/output-processor.ts';
-import {samplingOfChoices} from './output/parallel-sampling.ts';
-import type {ChatEvent} from './parsers/events.ts';
-import type {ChatCompletionRequest} from './protocol/openai/chat-completion.ts';
-import type {RenderedPrompt, Renderer} from './renderer/render-chat.ts';
-import {checkRequestLengths, resolveMaxTokens} from './sampling/resolve-max-tokens.ts';
-import {
-  checkEngineLimits,
-  type ResolvedSampling,
-  resolveBadWords,
-  resolveSamplingParams,
-} from './sampling/resolve-sampling-params.ts';
-import type {SamplingParams} from './sampling/sampling-params.ts';
-import {mergeStreams} from './util/merge-streams.ts';
+import {loadModelConfig} from './model/model-config.ts';
+import {type ModelFiles, resolveModel} from './model/resolve-model.ts';
+import {loadTokenizer, type Tokenizer} from './model/tokenizer.ts';
+import {type ChatCompletionRequest, parseChatCompletionRequest} from './protocol/openai/chat-completion.ts';
+import type {ContentFormat} from './renderer/content-parts.ts';
+import {type ChatTemplates, findChatTemplates} from './renderer/find-chat-template.ts';
+import {createRenderer, type Renderer} from './renderer/render-chat.ts';
+import type {Logger} from './util/logger.ts';
 
-/** A chat request on its way: everything that can be refused before the engine has been checked when this exists. */
-export interface ChatGeneration {
-  promptTokenIds: number[];
-  promptText: string;
-  /** Prompt tokens that came from the prefix cache; null until the first event. */
-  cachedTokens(): number | null;
-  /**
-   * The answer. Each choice ends with exactly one `finish` event, which follows its last `text-delta` at once. Leaving
-   * the loop or aborting the signal takes the request out of the engine; an abort ends the events without an error.
-   * @throws ValidationError at the first read, for what the reference checks in its engine; EngineDeadError,
-   *   GenerationError
-   */
-  events: AsyncGenerator<ChatEvent, void, undefined>;
-}
+export type {ChatGeneration} from './chat-generation.ts';
 
 export interface Llm {
   readonly modelInfo: ModelInfo;
@@ -53,15 +34,8 @@ export interface Llm {
   close(): Promise<void>;
 }
 
-export interface LlmParts {
-  /** Closed together with the Llm. */
-  engine: EngineClient;
-  tokenizer: Tokenizer;
-  renderer: Renderer;
-  generation: GenerationConfig;
-}
-
-export function createLlm(parts: LlmParts): Llm {
+/** @param parts the engine is closed together with the Llm */
+export function createLlm(parts: ChatParts): Llm {
   const {engine} = parts;
   let numRequests = 0;
   return {
@@ -69,9 +43,8 @@ export function createLlm(parts: LlmParts): Llm {
     death: engine.death,
     async startChat(request, {requestId, signal}) {
       if (!engine.isAlive()) throw new EngineDeadError('The engine has stopped. Restart the server.');
-      const {prompt, resolved} = await prepareChat(request, parts);
       // Clients may send the same request id twice at the same time; inside, ids are unique.
-      return new RunningChat(parts, {request, prompt, resolved, requestId: `${requestId}-${numRequests++}`, signal});
+      return prepareChat(request, parts, {requestId: `${requestId}-${numRequests++}`, signal});
     },
     isAlive: () => engine.isAlive(),
     numOpenRequests: () => engine.numOpenRequests(),
@@ -80,111 +53,118 @@ export function createLlm(parts: LlmParts): Llm {
   };
 }
 
-/** Steps 11 to 15 of the reference's order of checks: lengths, rendering, sampling parameters. */
-async function prepareChat(request: ChatCompletionRequest, {engine, tokenizer, renderer, generation}: LlmParts) {
-  const {maxModelLen} = engine.info;
-  checkRequestLengths(request, maxModelLen);
-  const prompt = await renderer.renderChat(request);
-  const maxTokens = resolveMaxTokens(request, {
-    maxModelLen,
-    promptLength: prompt.tokenIds.length,
-    defaultMaxTokens: generation.defaults.maxTokens ?? null,
-    overrideMaxTokens: generation.overrideMaxTokens,
-  });
-  const resolved = resolveSamplingParams(request, {
-    defaults: generation.defaults,
-    maxTokens,
-    eosTokenId: tokenizer.eosTokenId,
-    generationEosTokenIds: generation.eosTokenIds,
-  });
-  return {prompt, resolved};
+/** What is loaded and how its text side behaves. */
+export interface LoadLlmOptions {
+  /** A `.gguf` file or a folder; null = the embedded model. */
+  model: string | null;
+  /** Shown in errors that name the model; null = the model as given. */
+  servedModelName: string | null;
+  /** Value of `--chat-template`: a file or the text; null = the model's own. */
+  chatTemplate: string | null;
+  chatTemplateContentFormat: ContentFormat | 'auto';
+  /** Template variables that a request may override. */
+  defaultChatTemplateKwargs: Record<string, unknown> | null;
+  /** `auto`, `vllm` or a folder. */
+  generationConfig: string;
+  overrideGenerationConfig: Record<string, unknown> | null;
+  engine: EngineOptions;
 }
 
-interface PreparedChat {
-  request: ChatCompletionRequest;
-  prompt: RenderedPrompt;
-  resolved: ResolvedSampling;
-  /** Unique among the open ones. */
-  requestId: string;
+export interface LoadProgress {
+  stage: LoadStage;
+  /** 0..1 */
+  fraction: number;
+  detail: string;
+}
+
+export type StartEngine = (
+  config: EngineConfig,
+  options: {onProgress: (progress: LoadProgress) => void; logger: Logger; signal: AbortSignal},
+) => Promise<EngineClient>;
+
+export interface LoadLlmContext {
+  logger: Logger;
+  onProgress: (progress: LoadProgress) => void;
+  /** Stops the loading. */
   signal: AbortSignal;
+  startEngine: StartEngine;
 }
 
-/** What one choice made in one engine output. */
-interface ChoiceDelta extends OutputDelta {
-  /** Tokens of the choice so far. */
-  numTokens: number;
+export interface LoadedLlm {
+  llm: Llm;
+  files: ModelFiles;
+  tokenizer: Tokenizer;
+  /** Where the chat template comes from. */
+  templateSource: string;
 }
 
-class RunningChat implements ChatGeneration {
-  readonly promptTokenIds: number[];
-  readonly promptText: string;
-  readonly events: AsyncGenerator<ChatEvent, void, undefined>;
-  readonly #parts: LlmParts;
-  readonly #chat: PreparedChat;
-  #cachedTokens: number | null = null;
+/**
+ * Finds the model, reads its text side and starts its engine, side by side.
+ * @throws ModelError, UsageError
+ */
+export async function loadLlm(options: LoadLlmOptions, context: LoadLlmContext): Promise<LoadedLlm> {
+  const {logger} = context;
+  const files = await resolveModel(options.model);
+  context.onProgress({stage: 'resolve', fraction: 1, detail: files.weightsPath});
+  const templates = await findChatTemplates(files, options.chatTemplate);
+  const generation = await loadGeneration(files, options);
+  if (generation.warning) logger.warn({}, generation.warning);
+  const {engine, tokenizer} = await loadEngineAndTokenizer(files, options, context);
+  const renderer = createModelRenderer({files, templates, tokenizer, engine}, options);
+  await warmUpRenderer(renderer, logger);
+  const llm = createLlm({engine, tokenizer, renderer, generation});
+  return {llm, files, tokenizer, templateSource: templates.source};
+}
 
-  constructor(parts: LlmParts, chat: PreparedChat) {
-    this.promptTokenIds = chat.prompt.tokenIds;
-    this.promptText = chat.prompt.text;
-    this.#parts = parts;
-    this.#chat = chat;
-    this.events = this.#generate();
-  }
+async function loadGeneration(files: ModelFiles, options: LoadLlmOptions) {
+  const {eosTokenIds} = await loadModelConfig(files.configPath);
+  return loadGenerationConfig({
+    mode: options.generationConfig,
+    modelFile: files.generationConfigPath,
+    override: options.overrideGenerationConfig,
+    modelEosTokenIds: eosTokenIds,
+  });
+}
 
-  cachedTokens(): number | null {
-    return this.#cachedTokens;
-  }
-
-  async *#generate(): AsyncGenerator<ChatEvent, void, undefined> {
-    const {request, signal} = this.#chat;
-    const choices = samplingOfChoices(await this.#completeSampling(), request.n);
-    const run = (index: number, leave: AbortSignal) => this.#runChoice(index, choices[index]!, leave);
-    for await (const {index, value} of mergeStreams(choices.length, run, {signal})) yield* toEvents(index, value);
-  }
-
-  /** What the reference checks in its engine, and what needs the tokenizer. */
-  async #completeSampling(): Promise<SamplingParams> {
-    const {engine, tokenizer} = this.#parts;
-    const {request, prompt, resolved} = this.#chat;
-    checkEngineLimits(request, {vocabSize: engine.info.vocabSize, promptLength: prompt.tokenIds.length});
-    const encode = (text: string) => tokenizer.encode(text, {addSpecialTokens: false});
-    return {...resolved.sampling, badWordsTokenIds: await resolveBadWords(request.bad_words, encode)};
-  }
-
-  /** Ends when the choice does; a stop string ends it before the engine would. */
-  async *#runChoice(
-    index: number,
-    sampling: SamplingParams,
-    signal: AbortSignal,
-  ): AsyncGenerator<ChoiceDelta, void, undefined> {
-    const {engine, tokenizer} = this.#parts;
-    const processor = new OutputProcessor({
-      tokenizer,
-      promptTokenIds: this.promptTokenIds,
-      text: this.#chat.resolved.text,
-    });
-    for await (const output of engine.generate(this.#engineRequest(index, sampling), {signal})) {
-      this.#cachedTokens ??= output.numCachedTokens;
-      const delta = processor.process(output);
-      if (delta) yield {...delta, numTokens: processor.numTokens};
-      if (processor.isFinished) return;
-    }
-  }
-
-  #engineRequest(index: number, sampling: SamplingParams): EngineRequest {
-    const {request, requestId} = this.#chat;
-    return {
-      requestId: request.n === 1 ? requestId : `${requestId}.${index}`,
-      promptTokenIds: this.promptTokenIds,
-      sampling,
-      priority: Number(request.priority),
-      cacheSalt: request.cache_salt,
-    };
+/** Both at the same time; when the tokenizer fails, the engine is stopped. */
+async function loadEngineAndTokenizer(files: ModelFiles, options: LoadLlmOptions, context: LoadLlmContext) {
+  const failure = new AbortController();
+  const config = {...options.engine, modelPath: files.weightsPath};
+  const signal = AbortSignal.any([context.signal, failure.signal]);
+  const starting = context.startEngine(config, {...context, signal});
+  try {
+    const [tokenizer, engine] = await Promise.all([loadTokenizer(files), starting]);
+    return {tokenizer, engine};
+  } catch (error) {
+    failure.abort();
+    await starting.then((engine) => engine.close()).catch(() => {});
+    throw error;
   }
 }
 
-function* toEvents(choice: number, delta: ChoiceDelta): Generator<ChatEvent, void, undefined> {
-  const {text, tokenIds, finishReason, stopReason, numTokens} = delta;
-  if (tokenIds.length > 0 || text !== '') yield {choice, type: 'text-delta', text, tokenIds};
-  if (finishReason !== null) yield {choice, type: 'finish', finishReason, stopReason, numTokens};
+interface RendererParts {
+  files: ModelFiles;
+  templates: ChatTemplates;
+  tokenizer: Tokenizer;
+  engine: EngineClient;
+}
+
+function createModelRenderer({files, templates, tokenizer, engine}: RendererParts, options: LoadLlmOptions): Renderer {
+  return createRenderer({
+    tokenizer,
+    templates,
+    contentFormat: options.chatTemplateContentFormat,
+    defaultTemplateKwargs: options.defaultChatTemplateKwargs ?? {},
+    modelName: options.servedModelName ?? files.displayName,
+    maxModelLen: engine.info.maxModelLen,
+  });
+}
+
+/** Fills the caches. A template that fails here may still work for real messages, so it is only logged. */
+async function warmUpRenderer(renderer: Renderer, logger: Logger): Promise<void> {
+  try {
+    await renderer.renderChat(parseChatCompletionRequest({messages: [{role: 'user', content: 'warmup'}]}));
+  } catch (error) {
+    logger.warn({}, `The chat template failed on a first try: ${(error as Error).message}`);
+  }
 }

@@ -28,7 +28,10 @@ export function compileChatTemplate(source: string): ChatTemplate {
   };
 }
 
-/** Compiled templates by source. */
+/** Servers use a few templates; more come only from clients that send their own. */
+const maxCachedTemplates = 64;
+
+/** Compiled templates by source; the oldest goes when there are too many. */
 export class ChatTemplateCache {
   readonly #templates = new Map<string, ChatTemplate>();
 
@@ -37,6 +40,8 @@ export class ChatTemplateCache {
     const known = this.#templates.get(source);
     if (known) return known;
     const template = compileChatTemplate(source);
+    const [oldest] = this.#templates.keys();
+    if (oldest !== undefined && this.#templates.size >= maxCachedTemplates) this.#templates.delete(oldest);
     this.#templates.set(source, template);
     return template;
   }

@@ -36,12 +36,19 @@ export async function findChatTemplates(files: TemplateFiles, argument: string |
   return {override, named: named.templates, source: '--chat-template'};
 }
 
+export interface TemplateChoice {
+  /** Template or template name of the request; null = none. */
+  requested: string | null;
+  hasTools: boolean;
+}
+
 /**
- * The template for one request.
+ * The template for one request: its own, the server's, the model's.
  * @throws ValidationError when there is none
  */
-export function chooseTemplate({override, named}: ChatTemplates, {hasTools}: {hasTools: boolean}): string {
-  if (override) return named.get(override) ?? override;
+export function chooseTemplate({override, named}: ChatTemplates, {requested, hasTools}: TemplateChoice): string {
+  const given = requested ?? override;
+  if (given) return named.get(given) ?? given;
   const template = (hasTools && named.get('tool_use')) || named.get('default');
   if (template === undefined) throw new ValidationError(noTemplateMessage);
   return template;

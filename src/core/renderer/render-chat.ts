@@ -18,6 +18,7 @@ export type RenderRequest = TemplateRequest &
   Pick<
     ChatCompletionRequest,
     | 'messages'
+    | 'chat_template'
     | 'continue_final_message'
     | 'add_special_tokens'
     | 'truncate_prompt_tokens'
@@ -62,13 +63,23 @@ function renderText(request: RenderRequest, options: RendererOptions, cache: Cha
   if (request.messages.length === 0) {
     throw new ValidationError('Cannot apply chat template to an empty conversation. Provide at least one message.');
   }
-  const template = cache.get(chooseTemplate(options.templates, {hasTools: request.tools !== null}));
+  const source = chooseTemplate(options.templates, {
+    requested: requestedTemplate(request),
+    hasTools: request.tools !== null,
+  });
+  const template = cache.get(source);
   const conversation = normalizeMessages(request.messages, {
     contentFormat: options.contentFormat === 'auto' ? template.contentFormat : options.contentFormat,
     template: template.source,
     modelName: options.modelName,
   });
   return runTemplate(template, conversation, request, options);
+}
+
+/** A template that comes with the request; whether that is allowed was decided before. Empty counts as absent. */
+function requestedTemplate({chat_template, chat_template_kwargs}: RenderRequest): string | null {
+  const fromKwargs = chat_template_kwargs?.chat_template;
+  return chat_template || (typeof fromKwargs === 'string' && fromKwargs) || null;
 }
 
 function runTemplate(

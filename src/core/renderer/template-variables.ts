@@ -17,8 +17,10 @@ export interface TemplateVariableDefaults {
   specialTokens: SpecialTokenTexts;
 }
 
-/** Always given, unlike keyword arguments that a client leaves out. */
 type Variables = Record<string, unknown>;
+
+/** What the reference gives to every template. */
+const builtInKwargs: Variables = {cohere_format: 'cmd4'};
 
 /**
  * Variables of one rendering, without `messages`.
@@ -41,7 +43,12 @@ function mergeKwargs(request: TemplateRequest, defaults: Variables): Variables {
       "jinja2.environment.Template.render() got multiple values for keyword argument 'messages'",
     );
   }
-  return {...withoutUnset(defaults), ...withoutUnset(kwargs), ...withoutUnset(requestFields(request, kwargs))};
+  return {
+    ...builtInKwargs,
+    ...withoutUnset(defaults),
+    ...withoutUnset(kwargs),
+    ...withoutUnset(requestFields(request, kwargs)),
+  };
 }
 
 function requestFields(request: TemplateRequest, kwargs: Variables): Variables {
