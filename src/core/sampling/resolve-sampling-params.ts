@@ -6,24 +6,11 @@
  * The engine check is separate (`checkEngineLimits`, `resolveBadWords`): for a streamed request its errors come after
  * the status 200, so it has to run when the events are first read.
  */
+import type {SamplingDefaults} from '../config/generation-config.ts';
 import {ValidationError} from '../errors.ts';
 import {type ChatCompletionRequest, stopStringsOf} from '../protocol/openai/chat-completion.ts';
 import {pythonFloat, pythonRepr} from '../protocol/openai/python-repr.ts';
 import type {SamplingParams, TextParams} from './sampling-params.ts';
-
-/** Server defaults from the generation config and its override; only keys that are stated. */
-export interface SamplingDefaults {
-  repetitionPenalty?: number;
-  presencePenalty?: number;
-  frequencyPenalty?: number;
-  temperature?: number;
-  topK?: number;
-  topP?: number;
-  minP?: number;
-  /** From `max_new_tokens`. Used by `resolveMaxTokens`. */
-  maxTokens?: number;
-  skipSpecialTokens?: boolean;
-}
 
 export interface SamplingContext {
   defaults: SamplingDefaults;
@@ -341,15 +328,16 @@ export async function resolveBadWords(words: string[], encode: EncodeText): Prom
     sequences.push(plain);
     const spaced = await encode(` ${bare}`);
     if (spaced[0] !== plain[0] && spaced.length === plain.length) sequences.push(spaced);
+    checkNumBadWords(words, sequences.length);
   }
-  checkNumBadWords(words, sequences.length);
   return sequences;
 }
 
+/** Stops at the first sequence too many, so that a long list costs no tokenizing. */
 function checkNumBadWords(words: string[], count: number): void {
   const max = environmentLimit('VLLM_MAX_NUM_BAD_WORDS', DEFAULT_MAX_BAD_WORDS);
   if (count <= max) return;
-  throw new ValidationError(`Too many bad words after tokenization: ${count}. The max number is ${max}.`, {
+  throw new ValidationError(`Too many bad words after tokenization: ${max + 1}. The max number is ${max}.`, {
     param: 'bad_words',
     value: words,
   });

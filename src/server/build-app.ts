@@ -1,0 +1,81 @@
+/**
+ * The HTTP application on an `Llm`: plugins from outside to inside, then routes. It does not listen; `start-server.ts`
+ * gives it a socket, tests use `inject`.
+ */
+import Fastify, {type FastifyInstance} from 'fastify';
+import type {Llm} from '../core/llm.ts';
+import {type Logger, silentLogger} from '../core/util/logger.ts';
+import {ActiveRequests} from './active-requests.ts';
+import {registerAccessLog} from './plugins/access-log.ts';
+import {registerAuth} from './plugins/auth.ts';
+import {registerCors} from './plugins/cors.ts';
+import {registerErrorHandlers} from './plugins/error-handler.ts';
+import {registerRawBody} from './plugins/raw-body.ts';
+import {makeRequestId, registerRequestIdHeader} from './plugins/request-id.ts';
+import {RouteTable} from './route-table.ts';
+import {registerChatCompletions} from './routes/chat-completions.ts';
+import {registerHealth} from './routes/health.ts';
+import {registerModels} from './routes/models.ts';
+import {registerVersion} from './routes/version.ts';
+import {sendJson} from './send-json.ts';
+import type {ServerOptions} from './server-config.ts';
+import type {ServerContext} from './server-context.ts';
+import {systemFingerprint} from './system-fingerprint.ts';
+
+export interface AppOptions {
+  llm: Llm;
+  options: ServerOptions;
+  /** The model argument as the user gave it; the served name when there is no other. */
+  modelRoot: string;
+  version: string;
+  logger?: Logger;
+  activeRequests?: ActiveRequests;
+  isStopping?: () => boolean;
+}
+
+function serverContext(options: AppOptions): ServerContext {
+  const {servedModelName} = options.options;
+  return {
+    llm: options.llm,
+    options: options.options,
+    logger: options.logger ?? silentLogger,
+    activeRequests: options.activeRequests ?? new ActiveRequests(),
+    servedModelNames: servedModelName.length > 0 ? servedModelName : [options.modelRoot],
+    modelRoot: options.modelRoot,
+    version: options.version,
+    systemFingerprint: systemFingerprint(options.options, options.version, fingerprintFacts(options)),
+    isStopping: options.isStopping ?? (() => false),
+  };
+}
+
+/** What answers depend on, without what changes from start to start. */
+function fingerprintFacts({llm, modelRoot}: AppOptions) {
+  const {architecture, vocabSize, maxModelLen, weightBytes, device, runtimeVersion} = llm.modelInfo;
+  return {modelRoot, architecture, vocabSize, maxModelLen, weightBytes, device, runtimeVersion};
+}
+
+export function buildApp(appOptions: AppOptions): FastifyInstance {
+  const context = serverContext(appOptions);
+  const {options, logger} = context;
+  const app = Fastify({
+    bodyLimit: options.maxBodyBytes,
+    exposeHeadRoutes: false,
+    genReqId: makeRequestId,
+    forceCloseConnections: false,
+    frameworkErrors: (_error, _request, reply) => sendJson(reply, 404, {detail: 'Not Found'}),
+  });
+  app.decorateRequest('completionId', undefined);
+  if (!options.disableUvicornAccessLog) registerAccessLog(app, logger);
+  if (options.enableRequestIdHeaders) registerRequestIdHeader(app);
+  registerAuth(app, options.apiKey);
+  registerCors(app, options);
+  registerRawBody(app);
+  const routes = new RouteTable(app);
+  registerErrorHandlers(app, {logger, routes, maxBodyBytes: options.maxBodyBytes});
+  registerHealth(routes, context);
+  registerVersion(routes, context);
+  registerModels(routes, context);
+  registerChatCompletions(routes, context);
+  for (const route of routes.list()) logger.debug({}, `Route: ${route}`);
+  return app;
+}

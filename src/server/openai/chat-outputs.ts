@@ -1,0 +1,87 @@
+/**
+ * Chat events arranged as outputs, the unit that becomes a chunk: new text of one choice, and how the choice ended when
+ * it did. The last text of a choice and its end arrive as two events of the same moment; here they become one output.
+ */
+import type {ChatEvent, FinishReason} from '../../core/parsers/events.ts';
+
+export interface ChatOutput {
+  choice: number;
+  text: string;
+  tokenIds: number[];
+  finish: {finishReason: FinishReason; stopReason: string | number | null; numTokens: number} | null;
+}
+
+type Finish = Extract<ChatEvent, {type: 'finish'}>;
+
+function endOf({finishReason, stopReason, numTokens}: Finish): ChatOutput['finish'] {
+  return {finishReason, stopReason, numTokens};
+}
+
+/** Appends what `next` says to an output of the same choice that has not ended. */
+export function joinOutputs(first: ChatOutput, next: ChatOutput): ChatOutput {
+  return {
+    choice: first.choice,
+    text: first.text + next.text,
+    tokenIds: first.tokenIds.concat(next.tokenIds),
+    finish: next.finish,
+  };
+}
+
+/** One event as an output. */
+export function toOutput(event: ChatEvent): ChatOutput {
+  const {choice} = event;
+  if (event.type === 'finish') return {choice, text: '', tokenIds: [], finish: endOf(event)};
+  return {choice, text: event.text, tokenIds: event.tokenIds, finish: null};
+}
+
+/** Resolves when everything that is ready now has been delivered. */
+function nextTurn(): Promise<'idle'> {
+  return new Promise((resolve) => {
+    setImmediate(resolve, 'idle');
+  });
+}
+
+/**
+ * Outputs of a running answer, in order for each choice, without waiting for more than what is there already: an output
+ * is held only until its end arrives in the same turn of the event loop, or that turn is over.
+ */
+export async function* readOutputs(
+  events: AsyncGenerator<ChatEvent, void, undefined>,
+): AsyncGenerator<ChatOutput, void, undefined> {
+  const held = new Map<number, ChatOutput>();
+  let next = events.next();
+  try {
+    for (;;) {
+      const arrival = held.size > 0 ? await Promise.race([next, nextTurn()]) : await next;
+      if (arrival === 'idle') {
+        yield* takeAll(held);
+        continue;
+      }
+      if (arrival.done) break;
+      next = events.next();
+      yield* hold(held, toOutput(arrival.value));
+    }
+    yield* takeAll(held);
+  } finally {
+    // When the reader leaves early, nobody waits for what was asked for.
+    next.catch(() => {});
+    await events.return();
+  }
+}
+
+function* takeAll(held: Map<number, ChatOutput>): Generator<ChatOutput> {
+  const outputs = [...held.values()];
+  held.clear();
+  yield* outputs;
+}
+
+/** Holds text until its end may have come; gives out what is complete. */
+function* hold(held: Map<number, ChatOutput>, output: ChatOutput): Generator<ChatOutput> {
+  const earlier = held.get(output.choice);
+  held.delete(output.choice);
+  if (output.finish) yield earlier ? joinOutputs(earlier, output) : output;
+  else {
+    if (earlier) yield earlier;
+    held.set(output.choice, output);
+  }
+}

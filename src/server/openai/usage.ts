@@ -1,0 +1,45 @@
+/** Token counts on the wire: which keys stand in which answer. */
+
+export interface TokenCounts {
+  promptTokens: number;
+  completionTokens: number;
+  /** Prompt tokens from the prefix cache. */
+  cachedTokens: number;
+}
+
+/** What the server reports beyond the three sums. */
+export interface UsageFormat {
+  withPromptDetails: boolean;
+}
+
+function sums({promptTokens, completionTokens}: TokenCounts) {
+  return {
+    prompt_tokens: promptTokens,
+    total_tokens: promptTokens + completionTokens,
+    completion_tokens: completionTokens,
+  };
+}
+
+/** Tokens read from the prefix cache, and those that were new and are kept in it. */
+function promptDetails({promptTokens, cachedTokens}: TokenCounts) {
+  return {cached_tokens: cachedTokens, created_cache_tokens: promptTokens - cachedTokens};
+}
+
+/** Usage of a whole answer: all keys, null when empty. */
+export function wholeUsage(counts: TokenCounts, {withPromptDetails}: UsageFormat) {
+  return {
+    ...sums(counts),
+    prompt_tokens_details: withPromptDetails ? {...promptDetails(counts), multimodal_tokens: null} : null,
+    completion_tokens_details: null,
+  };
+}
+
+/** Usage of one choice so far, in each chunk. */
+export function runningUsage(counts: TokenCounts) {
+  return {...sums(counts), completion_tokens_details: null};
+}
+
+/** Usage at the end of a stream: null keys are left out. */
+export function finalUsage(counts: TokenCounts, {withPromptDetails}: UsageFormat) {
+  return {...sums(counts), ...(withPromptDetails && {prompt_tokens_details: promptDetails(counts)})};
+}

@@ -1,0 +1,146 @@
+/**
+ * All options of the HTTP side: one schema gives type, check, defaults, and through `cli/flags-from-schema.ts` the flags
+ * of `parlance serve`. Names, defaults and meaning are those of `vllm serve`. Only options that work are here.
+ */
+import * as z from 'zod';
+import type {EngineOptions} from '../core/config/engine-config.ts';
+
+const jsonObject = z.record(z.string(), z.unknown());
+const textList = z.array(z.string());
+
+/** Requests of up to this many bytes are read; the reference has no limit. */
+const DEFAULT_MAX_BODY_BYTES = 256 * 1024 * 1024;
+
+export const serverOptionsSchema = z.object({
+  host: z.string().default('127.0.0.1').meta({
+    description: 'Address to listen on; 0.0.0.0 opens the server to the network',
+    group: 'Frontend',
+    valueName: 'ADDRESS',
+    firstPage: true,
+  }),
+  port: z.int().min(0).max(65535).default(8000).meta({
+    description: 'Port to listen on; 0 picks a free one',
+    group: 'Frontend',
+    firstPage: true,
+  }),
+  apiKey: textList.default([]).meta({
+    description: 'Keys of which a request under /v1 must carry one as bearer token; no key = no check',
+    group: 'Frontend',
+    env: ['VLLM_API_KEY'],
+    secret: true,
+    firstPage: true,
+  }),
+  servedModelName: textList.default([]).meta({
+    description: 'Names that requests may use for the model; answers carry the first one',
+    group: 'ModelConfig',
+    valueName: 'NAME...',
+    firstPage: true,
+  }),
+  allowedOrigins: textList.default([]).meta({
+    description: 'Origins whose pages may call the server, e.g. ["*"]',
+    group: 'Frontend',
+    format: 'json',
+  }),
+  allowedMethods: textList.default(['*']).meta({
+    description: 'Methods that allowed origins may use',
+    group: 'Frontend',
+    format: 'json',
+  }),
+  allowedHeaders: textList.default(['*']).meta({
+    description: 'Request headers that allowed origins may send',
+    group: 'Frontend',
+    format: 'json',
+  }),
+  allowCredentials: z.boolean().default(false).meta({
+    description: 'Let allowed origins send cookies and authorization',
+    group: 'Frontend',
+  }),
+  enableRequestIdHeaders: z.boolean().default(false).meta({
+    description: 'Answer with an X-Request-Id header',
+    group: 'Frontend',
+  }),
+  sseKeepAliveInterval: z.number().min(0).default(0).meta({
+    description: 'Seconds of silence after which a stream gets a comment line; 0 = never',
+    group: 'Frontend',
+    valueName: 'SECONDS',
+  }),
+  enableForceIncludeUsage: z.boolean().default(false).meta({
+    description: 'Report token counts in every stream, in each chunk and at the end',
+    group: 'Frontend',
+  }),
+  enablePromptTokensDetails: z.boolean().default(false).meta({
+    description: 'Report cached prompt tokens in usage',
+    group: 'Frontend',
+  }),
+  fingerprintMode: z.enum(['full', 'hash', 'custom', 'none']).default('full').meta({
+    description: 'What system_fingerprint says',
+    group: 'Frontend',
+  }),
+  fingerprintValue: z.string().nullable().default(null).meta({
+    description: 'Text of system_fingerprint with --fingerprint-mode custom',
+    group: 'Frontend',
+  }),
+  maxNumQueuedReqs: z.int().min(0).nullable().default(null).meta({
+    description: 'Most unfinished requests; further ones are refused with 503. The default is no limit',
+    group: 'SchedulerConfig',
+  }),
+  streamInterval: z.int().min(1).default(1).meta({
+    description: 'Least tokens of a streamed chunk; the first and the last come at once',
+    group: 'SchedulerConfig',
+  }),
+  responseRole: z.string().default('assistant').meta({
+    description: 'Role of answers',
+    group: 'Frontend',
+  }),
+  chatTemplate: z.string().nullable().default(null).meta({
+    description: 'Chat template, as a file or as text; the default is the one of the model',
+    group: 'Frontend',
+    valueName: 'FILE|TEXT',
+    firstPage: true,
+  }),
+  chatTemplateContentFormat: z.enum(['auto', 'string', 'openai']).default('auto').meta({
+    description: 'Whether the template gets message content as text or as a list of parts',
+    group: 'Frontend',
+  }),
+  trustRequestChatTemplate: z.boolean().default(false).meta({
+    description: 'Accept chat templates that come with requests',
+    group: 'Frontend',
+  }),
+  defaultChatTemplateKwargs: jsonObject.nullable().default(null).meta({
+    description: 'Template variables for every request; a request may replace single ones',
+    group: 'Frontend',
+  }),
+  generationConfig: z.string().default('auto').meta({
+    description: 'Where sampling defaults come from: auto (the file of the model), vllm (no file), or a folder',
+    group: 'ModelConfig',
+    firstPage: true,
+  }),
+  overrideGenerationConfig: jsonObject.nullable().default(null).meta({
+    description: 'Sampling defaults that replace single ones of the generation config',
+    group: 'ModelConfig',
+  }),
+  maxBodyBytes: z.int().min(1024).default(DEFAULT_MAX_BODY_BYTES).meta({
+    description: 'Largest request body in bytes',
+    group: 'Frontend',
+  }),
+  disableUvicornAccessLog: z.boolean().default(false).meta({
+    description: 'Log no line for each request',
+    group: 'Frontend',
+  }),
+  shutdownTimeout: z.number().min(0).default(0).meta({
+    description: 'Seconds that running requests may go on after a stop signal; 0 = end them at once',
+    group: 'Frontend',
+    valueName: 'SECONDS',
+  }),
+});
+
+/** Checked options of the HTTP side. */
+export type ServerOptions = z.infer<typeof serverOptionsSchema>;
+
+/** Everything that `parlance serve` was told. */
+export interface ServeOptions {
+  /** Model as given on the command line; null = the embedded one. */
+  model: string | null;
+  server: ServerOptions;
+  engine: EngineOptions;
+}
