@@ -13,7 +13,14 @@ const manifestPath = `${root}oclif.manifest.json`;
 async function manifestText(): Promise<string> {
   const pjson = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
   pjson.oclif.commands.target = './src/commands';
-  const plugin = new Plugin({root, pjson, isRoot: true, type: 'core', ignoreManifest: true, errorOnManifestCreate: true});
+  const plugin = new Plugin({
+    root,
+    pjson,
+    isRoot: true,
+    type: 'core',
+    ignoreManifest: true,
+    errorOnManifestCreate: true,
+  });
   await plugin.load();
   return `${JSON.stringify(builtPaths(plugin.manifest), null, 2)}\n`;
 }

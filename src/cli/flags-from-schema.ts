@@ -33,7 +33,7 @@ export function optionsFromFlags<Schema extends z.ZodObject>(
   flags: RawFlags,
 ): z.infer<Schema> {
   const given = specs.filter((spec) => flags[spec.flag] !== undefined);
-  const values = Object.fromEntries(given.map((spec) => [spec.key, valueOf(spec, flags[spec.flag])]));
+  const values = Object.fromEntries(given.map((spec) => [spec.key, parsedValue(spec, flags[spec.flag])]));
   const result = schema.safeParse(values);
   if (result.success) return result.data;
   throw schemaUsageError(result.error, specs, flags);
@@ -48,7 +48,7 @@ function schemaUsageError(error: z.ZodError, specs: readonly OptionSpec[], flags
 }
 
 /** The value that a text stands for; limits are left to the schema. */
-function valueOf(spec: OptionSpec, raw: RawFlags[string]): unknown {
+function parsedValue(spec: OptionSpec, raw: RawFlags[string]): unknown {
   if (typeof raw !== 'string') return raw;
   if (spec.isNullable && spec.kind === 'integer' && raw === 'auto') return null;
   if (spec.kind === 'integer' || spec.kind === 'number') return numberOf(spec, raw);

@@ -1,4 +1,4 @@
-/** Options that every command has: how it talks to the terminal and where its settings come from. */
+/** Options of the commands themselves: how they talk to the terminal and where their settings come from. */
 import * as z from 'zod';
 import type {OptionMeta} from './option-spec.ts';
 
@@ -30,7 +30,7 @@ export const terminalOptionsSchema = z.object({
   progress: z
     .boolean()
     .default(true)
-    .meta(terminal({description: 'Show progress on stderr', aliases: []})),
+    .meta(terminal({description: 'Show progress on stderr'})),
   logLevel: z
     .enum(['critical', 'error', 'warning', 'info', 'debug', 'trace'])
     .default('info')
@@ -48,3 +48,19 @@ export const terminalOptionsSchema = z.object({
 });
 
 export type TerminalOptions = z.infer<typeof terminalOptionsSchema>;
+
+/** Options of `parlance serve` that are about the process, not about the server. */
+export const serveTerminalOptionsSchema = terminalOptionsSchema.extend({
+  readyFile: z
+    .string()
+    .nullable()
+    .default(null)
+    .meta(
+      terminal({
+        description: 'Write a JSON file when the server is ready; it goes when the server stops',
+        valueName: 'FILE',
+      }),
+    ),
+});
+
+export type ServeTerminalOptions = z.infer<typeof serveTerminalOptionsSchema>;

@@ -38,7 +38,7 @@ export const vllmFlags: ReadonlyMap<string, VllmFlag> = new Map<string, VllmFlag
   ['fingerprint-value', supported],
   ['shutdown-timeout', supported],
   ['disable-uvicorn-access-log', supported],
-  ['disable-access-log-for-endpoints', supported],
+  ['disable-access-log-for-endpoints', ignored('value')],
   ['uvicorn-log-level', supported],
   ['config', supported],
   ['log-config-file', ignored('value')],

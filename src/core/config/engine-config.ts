@@ -9,12 +9,15 @@ const positiveInteger = z.int().min(1);
 /** Options as given on the command line or by a caller; null means "choose for me". */
 export const engineOptionsSchema = z.object({
   maxModelLen: positiveInteger.nullable().default(null).meta({
-    description: 'Longest sequence (prompt and answer) in tokens; the default is what the model was trained for',
+    description: 'Longest sequence (prompt and answer) in tokens; auto is what the model was trained for',
     group: 'ModelConfig',
+    firstPage: true,
+    fromModel: true,
   }),
   maxNumSeqs: positiveInteger.max(1024).default(32).meta({
     description: 'Most sequences that run at the same time',
     group: 'SchedulerConfig',
+    firstPage: true,
   }),
   maxNumBatchedTokens: positiveInteger.default(256).meta({
     description: 'Token budget of one step: longer prompts are computed in chunks of at most this many tokens',
@@ -36,6 +39,7 @@ export const engineOptionsSchema = z.object({
   device: z.enum(['auto', 'cpu', 'webgpu', 'cuda']).default('auto').meta({
     description: 'Where the model runs',
     group: 'Engine',
+    firstPage: true,
   }),
   threads: positiveInteger.max(512).nullable().default(null).meta({
     description: 'Threads of the forward pass; the default is the number of cores that this process may use',
@@ -57,6 +61,7 @@ export const engineOptionsSchema = z.object({
   modelCacheDir: z.string().nullable().default(null).meta({
     description: 'Folder for built model graphs; the default is the cache folder of the user',
     group: 'LoadConfig',
+    valueName: 'FOLDER',
   }),
 });
 

@@ -1,0 +1,73 @@
+/**
+ * stderr of a running command, shared by log lines and progress bars: while bars are drawn, lines go above them. In a
+ * pipe there are no bars; progress becomes a line per stage and one every ten seconds.
+ */
+import type {LoadStage} from '../core/engine/protocol.ts';
+
+export interface StartProgress {
+  stage: LoadStage;
+  /** 0..1 */
+  fraction: number;
+  detail: string;
+}
+
+export interface TerminalOutput {
+  /** Whole lines, as a logger writes them. */
+  write(text: string): void;
+  report(progress: StartProgress): void;
+  /** Takes the bars away. May be called twice. */
+  finishProgress(): void;
+}
+
+export interface TerminalOutputOptions {
+  stream: NodeJS.WriteStream;
+  /** False shows no progress at all. */
+  showsProgress: boolean;
+  /** A progress line where there is no terminal. */
+  writeLine: (line: string) => void;
+}
+
+const secondsBetweenLines = 10;
+
+export async function createTerminalOutput(options: TerminalOutputOptions): Promise<TerminalOutput> {
+  const {stream, showsProgress} = options;
+  if (!showsProgress) return {write: (text) => stream.write(text), report() {}, finishProgress() {}};
+  return stream.isTTY ? barOutput(stream) : lineOutput(options, () => performance.now() / 1000);
+}
+
+async function barOutput(stream: NodeJS.WriteStream): Promise<TerminalOutput> {
+  const {MultiBar} = (await import('cli-progress')).default;
+  const format = '  {stage} {bar} {percentage} %  {detail}';
+  const style = {barCompleteChar: '█', barIncompleteChar: '░', barsize: 30, format, stream};
+  const bars = new MultiBar({...style, clearOnComplete: true, autopadding: true, linewrap: null});
+  const byStage = new Map<LoadStage, ReturnType<typeof bars.create>>();
+  let isDrawing = true;
+  return {
+    write: (text) => (isDrawing && byStage.size > 0 ? bars.log(text) : stream.write(text)),
+    report({stage, fraction, detail}) {
+      const payload = {stage: stage.padEnd(8), detail};
+      const bar = byStage.get(stage) ?? bars.create(1, 0, payload);
+      byStage.set(stage, bar);
+      bar.update(fraction, payload);
+    },
+    finishProgress() {
+      if (isDrawing) bars.stop();
+      isDrawing = false;
+    },
+  };
+}
+
+/** @param now seconds of a clock that only goes forward */
+export function lineOutput({stream, writeLine}: TerminalOutputOptions, now: () => number): TerminalOutput {
+  let last: {stage: LoadStage; seconds: number} | null = null;
+  return {
+    write: (text) => stream.write(text),
+    report({stage, fraction, detail}) {
+      const isDue = last?.stage !== stage || now() - last.seconds >= secondsBetweenLines;
+      if (!isDue) return;
+      last = {stage, seconds: now()};
+      writeLine(`${stage} ${Math.floor(fraction * 100)} % ${detail}`.trimEnd());
+    },
+    finishProgress() {},
+  };
+}

@@ -1,0 +1,121 @@
+/**
+ * `parlance serve [model]`: options in, one running server out. Everything a person reads on the way is written here or
+ * in `cli`; the work is done by `startServer`.
+ */
+import {rm, writeFile} from 'node:fs/promises';
+import {Args} from '@oclif/core';
+import * as z from 'zod';
+import {BaseCommand} from '../cli/base-command.ts';
+import {createLogger} from '../cli/create-logger.ts';
+import {flagsFromSpecs} from '../cli/flags-from-schema.ts';
+import {optionSpecs} from '../cli/option-spec.ts';
+import {curlExample, listeningLine, loadedLine, type ReadyFacts, readyJson, readyLine} from '../cli/ready-report.ts';
+import {waitForEnd} from '../cli/server-lifetime.ts';
+import {nonDefaultOptions, type ResolvedOption} from '../cli/show-config.ts';
+import {serveTerminalOptionsSchema} from '../cli/terminal-options.ts';
+import {createTerminalOutput, type TerminalOutput} from '../cli/terminal-output.ts';
+import {engineOptionsSchema} from '../core/config/engine-config.ts';
+import type {Logger} from '../core/util/logger.ts';
+import {serverOptionsSchema} from '../server/server-config.ts';
+import type {RunningServer} from '../server/start-server.ts';
+
+const serveOptionsSchema = z.object({
+  ...serverOptionsSchema.shape,
+  ...engineOptionsSchema.shape,
+  ...serveTerminalOptionsSchema.shape,
+});
+
+type ServeCommandOptions = z.infer<typeof serveOptionsSchema>;
+
+const specs = optionSpecs(serveOptionsSchema);
+
+export default class Serve extends BaseCommand {
+  static override summary = 'Serve a model through an HTTP API that is compatible with OpenAI and vLLM';
+  static override examples = [
+    'parlance serve',
+    'parlance serve ./my-model --port 9000 --api-key secret',
+    'parlance serve model.gguf --config server.yaml --max-model-len 4k',
+  ];
+  static override args = {
+    model: Args.string({
+      description: 'A .gguf file, or a folder that holds one; without it the embedded SmolLM2-135M-Instruct is served',
+      ignoreStdin: true,
+    }),
+  };
+  static override optionSpecs = specs;
+  static override positionalName = 'model';
+  static override flags = flagsFromSpecs(specs);
+
+  async run(): Promise<void> {
+    const {positional: model, options, explained} = await this.resolveOptions(serveOptionsSchema);
+    if (options.showConfig) return this.printConfig(explained, options.json);
+    const {output, logger} = await openTerminal(options);
+    this.announceStart(logger, options, explained);
+    const server = await this.start(model, options, output, logger);
+    await this.announceReady(server, options, logger);
+    const isTerminal = process.stdin.isTTY === true;
+    const exitCode = await waitForEnd(server, {logger, isTerminal, process});
+    if (options.readyFile !== null) await rm(options.readyFile, {force: true});
+    this.exit(exitCode);
+  }
+
+  private announceStart(logger: Logger, options: ServeCommandOptions, explained: ResolvedOption[]): void {
+    const given = nonDefaultOptions(explained);
+    logger.info({}, `Parlance ${this.config.version} starts; non-default args: ${JSON.stringify(given)}`);
+    if (!isLoopback(options.host) && options.apiKey.length === 0) {
+      logger.warn({}, `--host ${options.host} opens the server to the network, and no --api-key protects it`);
+    }
+  }
+
+  private async start(model: string | null, options: ServeCommandOptions, output: TerminalOutput, logger: Logger) {
+    const {startServer} = await import('../server/start-server.ts');
+    const server = serverOptionsSchema.parse(options);
+    const engine = engineOptionsSchema.parse(options);
+    try {
+      return await startServer({model, server, engine}, {reporter: output, logger});
+    } finally {
+      output.finishProgress();
+    }
+  }
+
+  /** The line on stdout comes last: who waits for it finds everything else in place. */
+  private async announceReady(server: RunningServer, options: ServeCommandOptions, logger: Logger): Promise<void> {
+    const facts = readyFacts(server, options);
+    logger.info({}, loadedLine(facts));
+    logger.info({}, readyLine(facts));
+    if (options.readyFile !== null) await writeFile(options.readyFile, `${readyJson(facts)}\n`);
+    if (options.json) return this.writeResult(readyJson(facts));
+    const isTerminal = process.stdout.isTTY === true;
+    if (!isTerminal && options.logFormat !== 'json') this.writeError(curlExample(facts));
+    this.writeResult(listeningLine(facts));
+    if (isTerminal) this.writeResult(`Try: ${curlExample(facts)}`);
+  }
+}
+
+/** Log lines and progress on stderr. */
+async function openTerminal(options: ServeCommandOptions): Promise<{output: TerminalOutput; logger: Logger}> {
+  const stream = process.stderr;
+  const output = await createTerminalOutput({
+    stream,
+    showsProgress: options.progress,
+    writeLine: (line) => logger.info({}, line),
+  });
+  const isTerminal = stream.isTTY === true;
+  const logger = createLogger({...options, isTerminal, hasColour: isTerminal, write: output.write});
+  return {output, logger};
+}
+
+function readyFacts(server: RunningServer, options: ServeCommandOptions): ReadyFacts {
+  return {
+    url: server.url,
+    modelName: server.modelName,
+    modelInfo: server.llm.modelInfo,
+    seconds: process.uptime(),
+    pid: process.pid,
+    asksForKey: options.apiKey.length > 0,
+  };
+}
+
+function isLoopback(host: string): boolean {
+  return ['localhost', '::1', '[::1]'].includes(host) || host.startsWith('127.');
+}

@@ -1,0 +1,125 @@
+import {describe, expect, it} from 'vitest';
+import * as z from 'zod';
+import {commandHelp, type HelpSubject, wrap} from '../../../src/cli/help-text.ts';
+import {optionSpecs} from '../../../src/cli/option-spec.ts';
+
+const specs = optionSpecs(
+  z.object({
+    host: z
+      .string()
+      .default('127.0.0.1')
+      .meta({description: 'Address to listen on', group: 'Frontend', firstPage: true}),
+    maxNumSeqs: z.int().min(1).default(32).meta({description: 'Most sequences', group: 'SchedulerConfig'}),
+    maxModelLen: z.int().nullable().default(null).meta({description: 'Longest', group: 'ModelConfig', fromModel: true}),
+    progress: z.boolean().default(true).meta({description: 'Show progress', group: 'Terminal'}),
+    level: z
+      .enum(['a', 'b', 'c', 'd', 'e'])
+      .default('a')
+      .meta({description: 'Level', group: 'Terminal', aliases: ['loudness'], env: ['LOUD']}),
+  }),
+);
+
+const subject: HelpSubject = {
+  command: 'tool serve',
+  summary: 'Serve a model',
+  positionals: [{name: 'MODEL', description: 'The model'}],
+  specs,
+  examples: ['tool serve x'],
+};
+
+const help = (topic: string | null, width = 80) => commandHelp(subject, topic, {width, heading: (text) => text});
+
+describe('commandHelp', () => {
+  it('shows the common flags, the groups and the way to more on the first page', () => {
+    expect(help(null)).toMatchInlineSnapshot(`
+      "Serve a model
+
+      USAGE
+        tool serve [MODEL] [FLAGS]
+
+      ARGUMENTS
+        MODEL  The model
+
+      FLAGS USED MOST
+        --host TEXT  Address to listen on [default: 127.0.0.1; env: PARLANCE_HOST]
+
+      ALL FLAGS BY GROUP
+        Frontend         host
+        SchedulerConfig  max-num-seqs
+        ModelConfig      max-model-len
+        Terminal         progress, level
+
+      MORE HELP
+        tool serve --help=all       every flag
+        tool serve --help=Frontend  the flags of one group
+        tool serve --help=max       the flags whose name contains "max"
+
+      EXAMPLES
+        tool serve x"
+    `);
+  });
+
+  it('shows every flag', () => {
+    expect(help('all')).toMatchInlineSnapshot(`
+      "FRONTEND
+        --host TEXT  Address to listen on [default: 127.0.0.1; env: PARLANCE_HOST]
+
+      SCHEDULERCONFIG
+        --max-num-seqs N  Most sequences [default: 32; env: PARLANCE_MAX_NUM_SEQS]
+
+      MODELCONFIG
+        --max-model-len N  Longest [default: from the model; env:
+                           PARLANCE_MAX_MODEL_LEN]
+
+      TERMINAL
+        --no-progress   Do not: show progress [default: true; env: PARLANCE_PROGRESS]
+        --level CHOICE  Level (a, b, c, d, e); also --loudness [default: a; env: LOUD,
+                        PARLANCE_LEVEL]"
+    `);
+  });
+
+  it.each(['SchedulerConfig', 'schedulerconfig', 'SCHEDULERCONFIG'])('shows the group %s', (topic) => {
+    expect(help(topic)).toBe(
+      'SCHEDULERCONFIG\n  --max-num-seqs N  Most sequences [default: 32; env: PARLANCE_MAX_NUM_SEQS]',
+    );
+  });
+
+  it.each(['max', 'max_', '--max'])('shows the flags with %s in their name', (topic) => {
+    const shown = help(topic);
+    expect(shown).toContain('--max-num-seqs');
+    expect(shown).toContain('--max-model-len');
+    expect(shown).not.toContain('--host');
+  });
+
+  it('finds a flag by its other name', () => {
+    expect(help('loud')).toContain('--level');
+  });
+
+  it('says so when nothing matches', () => {
+    expect(help('hosts')).toBe(
+      'No group and no flag of `tool serve` matches "hosts". Did you mean host?\n' +
+        'Groups: Frontend, SchedulerConfig, ModelConfig, Terminal',
+    );
+  });
+
+  it.each([60, 80, 132])('keeps to %i columns', (width) => {
+    const longest = Math.max(
+      ...help('all', width)
+        .split('\n')
+        .map((line) => line.length),
+    );
+    expect(longest).toBeLessThanOrEqual(width);
+  });
+});
+
+describe('wrap', () => {
+  it.each([
+    ['short', 10, ['short']],
+    ['two words', 5, ['two', 'words']],
+    ['averylongword x', 5, ['averylongword', 'x']],
+    ['exactly five', 12, ['exactly five']],
+    ['', 5, ['']],
+  ])('%j at %i', (text, width, expected) => {
+    expect(wrap(text, width)).toEqual(expected);
+  });
+});

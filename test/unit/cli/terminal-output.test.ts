@@ -1,0 +1,25 @@
+import {describe, expect, it} from 'vitest';
+import {lineOutput, type StartProgress} from '../../../src/cli/terminal-output.ts';
+
+describe('lineOutput', () => {
+  it('writes a line per stage, and one every ten seconds of a long stage', () => {
+    const lines: string[] = [];
+    let seconds = 0;
+    const output = lineOutput(
+      {stream: process.stderr, showsProgress: true, writeLine: (line) => lines.push(line)},
+      () => seconds,
+    );
+    const report = (at: number, stage: StartProgress['stage'], fraction: number, detail = '') => {
+      seconds = at;
+      output.report({stage, fraction, detail});
+    };
+    report(0, 'build', 0, 'model.gguf');
+    report(1, 'build', 0.05);
+    report(9.9, 'build', 0.4);
+    report(10, 'build', 0.417);
+    report(11, 'build', 1);
+    report(11, 'load', 0);
+    report(12, 'load', 1);
+    expect(lines).toEqual(['build 0 % model.gguf', 'build 41 %', 'load 0 %']);
+  });
+});

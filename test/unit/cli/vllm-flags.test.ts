@@ -1,0 +1,25 @@
+import {describe, expect, it} from 'vitest';
+import {shortVllmFlags, vllmFlags} from '../../../src/cli/vllm-flags.ts';
+import Serve from '../../../src/commands/serve.ts';
+
+const ours = new Set([...Serve.optionSpecs.flatMap(({flag, aliases}) => [flag, ...aliases]), Serve.positionalName]);
+
+describe('vllmFlags', () => {
+  it('knows the flags of vLLM', () => {
+    expect(vllmFlags.size).toBeGreaterThan(260);
+  });
+
+  it('calls supported exactly what `serve` has', () => {
+    const wrong = [...vllmFlags].filter(([name, {policy}]) => (policy === 'supported') !== ours.has(name));
+    expect(wrong.map(([name]) => name)).toEqual([]);
+  });
+
+  it('maps every short spelling to a known flag', () => {
+    expect([...shortVllmFlags.values()].filter((name) => !vllmFlags.has(name))).toEqual([]);
+  });
+
+  it('gives neutral values only to flags that take values', () => {
+    const wrong = [...vllmFlags.values()].filter(({takes, neutral}) => takes === 'nothing' && neutral.length > 0);
+    expect(wrong).toEqual([]);
+  });
+});
