@@ -1,0 +1,189 @@
+/**
+ * Decides who computes what in each step: continuous batching with chunked prefill, as vllm/v1/core/sched/scheduler.py.
+ *
+ * Every decoding sequence gets one token. What is left of the token budget goes to prompts in order of seniority, in
+ * chunks, so a long prompt slows the others by one chunk per step and never stops them. When cache memory runs out the
+ * least senior sequence is preempted: it goes back to waiting and is computed again later, its output included.
+ */
+import {assertInvariant} from '../../util/assert.ts';
+import type {KvCacheManager} from '../kv-cache/kv-cache-manager.ts';
+import type {Sequence} from '../sequence.ts';
+import {RequestQueue, type SchedulingPolicy, seniority} from './request-queue.ts';
+import type {ScheduledChunk, SchedulerOutput} from './scheduler-output.ts';
+
+export interface SchedulerOptions {
+  maxNumSeqs: number;
+  maxNumBatchedTokens: number;
+  policy: SchedulingPolicy;
+}
+
+/** Waiting sequences looked at in one step; bounds the search for common beginnings. */
+const maxLookahead = 32;
+
+export class Scheduler {
+  readonly #kvCache: KvCacheManager;
+  readonly #tokenBudget: number;
+  readonly #maxRunning: number;
+  readonly #waiting: RequestQueue;
+  /** Prefilling and decoding sequences. */
+  readonly #running: RequestQueue;
+  readonly #compare: (a: Sequence, b: Sequence) => number;
+
+  constructor(kvCache: KvCacheManager, {maxNumSeqs, maxNumBatchedTokens, policy}: SchedulerOptions) {
+    this.#kvCache = kvCache;
+    this.#tokenBudget = maxNumBatchedTokens;
+    // Never more sequences than tokens in the budget: all of them can decode in one step.
+    this.#maxRunning = Math.min(maxNumSeqs, kvCache.numRows, maxNumBatchedTokens);
+    this.#compare = seniority[policy];
+    this.#waiting = new RequestQueue(this.#compare);
+    this.#running = new RequestQueue(this.#compare);
+  }
+
+  get numRunning(): number {
+    return this.#running.length;
+  }
+
+  get numWaiting(): number {
+    return this.#waiting.length;
+  }
+
+  add(sequence: Sequence): void {
+    this.#waiting.add(sequence);
+  }
+
+  /** Plans the next step and gives every planned sequence its cache space. Empty only when there is no sequence. */
+  schedule(): SchedulerOutput {
+    const plan: SchedulerOutput = {
+      decodes: [],
+      prefills: [],
+      numPreemptions: 0,
+      prefixQueryTokens: 0,
+      prefixHitTokens: 0,
+    };
+    this.#reserveForDecodes(plan);
+    this.#planPrefills(plan);
+    // A prompt's need for memory may have preempted sequences that were planned before.
+    plan.prefills = plan.prefills.filter(({sequence}) => sequence.status === 'prefilling');
+    plan.decodes = this.#gatherDecodes();
+    return plan;
+  }
+
+  /** Says that a planned chunk has been computed. */
+  commit({sequence, numTokens}: ScheduledChunk): void {
+    this.#kvCache.commit(sequence, numTokens);
+  }
+
+  /** Says that a token has been sampled for a sequence whose chunk was the last one. */
+  startDecoding(sequence: Sequence): void {
+    sequence.status = 'decoding';
+  }
+
+  /** Takes a sequence out, wherever it is. @param keepsCache whether its keys and values may be reused */
+  finish(sequence: Sequence, {keepsCache}: {keepsCache: boolean}): void {
+    if (sequence.status === 'waiting') this.#waiting.remove(sequence);
+    else {
+      this.#running.remove(sequence);
+      this.#kvCache.release(sequence, {keepsContent: keepsCache});
+    }
+    sequence.status = 'finished';
+  }
+
+  /** @throws Error that names the invariant which does not hold */
+  checkInvariants(): void {
+    const [running, waiting] = [this.#running.first(), this.#waiting.first()];
+    assertInvariant(new Set([...running, ...waiting]).size === running.length + waiting.length, 'no sequence is twice');
+    assertInvariant(
+      waiting.every(({status, row}) => status === 'waiting' && row === -1),
+      'waiting sequences have no row',
+    );
+    assertInvariant(
+      running.every(({status, row}) => (status === 'prefilling' || status === 'decoding') && row >= 0),
+      'running sequences have a row',
+    );
+    assertInvariant(running.length <= this.#maxRunning, 'no more sequences run than allowed');
+    this.#kvCache.checkInvariants();
+  }
+
+  #decoding(): Sequence[] {
+    return this.#running.first().filter(({status}) => status === 'decoding');
+  }
+
+  #reserveForDecodes(plan: SchedulerOutput): void {
+    for (const sequence of this.#decoding()) {
+      if (sequence.status === 'decoding') this.#reserve(sequence, sequence.tokenIds.length, plan);
+    }
+  }
+
+  /** Hands the rest of the budget to prompts, running and waiting ones together in order of seniority. */
+  #planPrefills(plan: SchedulerOutput): void {
+    let budget = this.#tokenBudget - this.#decoding().length;
+    let admits = true;
+    for (const sequence of this.#prefillCandidates()) {
+      if (budget === 0) return;
+      if (sequence.status === 'waiting') {
+        admits &&= plan.numPreemptions === 0 && this.#canAdmit(sequence);
+        if (!admits || this.#kvCache.isPrefixUnderway(sequence)) continue;
+        this.#admit(sequence, plan);
+      }
+      budget -= this.#planChunk(sequence, budget, plan);
+    }
+  }
+
+  #prefillCandidates(): Sequence[] {
+    const prefilling = this.#running.first().filter(({status}) => status === 'prefilling');
+    return [...prefilling, ...this.#waiting.first(maxLookahead)].sort(this.#compare);
+  }
+
+  #canAdmit(sequence: Sequence): boolean {
+    return this.#running.length < this.#maxRunning && this.#kvCache.canAdmit(sequence);
+  }
+
+  #admit(sequence: Sequence, plan: SchedulerOutput): void {
+    this.#waiting.remove(sequence);
+    const numCachedTokens = this.#kvCache.admit(sequence);
+    sequence.status = 'prefilling';
+    this.#running.add(sequence);
+    if (sequence.numCachedTokens !== null) return;
+    sequence.numCachedTokens = numCachedTokens;
+    plan.prefixQueryTokens += sequence.numPromptTokens;
+    plan.prefixHitTokens += numCachedTokens;
+  }
+
+  /** @returns the tokens taken from the budget */
+  #planChunk(sequence: Sequence, budget: number, plan: SchedulerOutput): number {
+    if (sequence.status !== 'prefilling') return 0;
+    const start = this.#kvCache.numTokens(sequence);
+    const numTokens = Math.min(budget, sequence.tokenIds.length - start);
+    const end = start + numTokens;
+    if (!this.#reserve(sequence, end, plan)) return 0;
+    plan.prefills.push({sequence, start, numTokens, isLast: end === sequence.tokenIds.length});
+    return numTokens;
+  }
+
+  /** Makes room for a sequence, at the cost of less senior ones. @returns false when it was preempted itself */
+  #reserve(sequence: Sequence, numTokens: number, plan: SchedulerOutput): boolean {
+    while (!this.#kvCache.reserve(sequence, numTokens)) {
+      const victim = this.#running.last() as Sequence;
+      assertInvariant(this.#running.length > 1, 'a sequence that runs alone has room');
+      this.#preempt(victim);
+      plan.numPreemptions++;
+      if (victim === sequence) return false;
+    }
+    return true;
+  }
+
+  #preempt(sequence: Sequence): void {
+    this.#running.remove(sequence);
+    this.#kvCache.release(sequence, {keepsContent: true});
+    sequence.status = 'waiting';
+    this.#waiting.add(sequence);
+  }
+
+  #gatherDecodes(): ScheduledChunk[] {
+    const decoding = this.#decoding();
+    this.#kvCache.gather(decoding);
+    return decoding
+      .sort((a, b) => a.row - b.row)
+      .map((sequence) => ({sequence, start: sequence.tokenIds.length - 1, numTokens: 1, isLast: true}));
+  }
+}

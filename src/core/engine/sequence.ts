@@ -1,0 +1,45 @@
+/**
+ * One token list in the engine, from the request to its end. Holds what scheduling and sampling must remember; who may
+ * change which part: the scheduler the status, the KV cache manager the row, the engine core the tokens.
+ */
+import {createSamplingState, type SamplingState} from '../sampling/sampler.ts';
+import type {EngineRequest} from './protocol.ts';
+
+/** waiting: has no row; prefilling: its tokens are being computed; decoding: one token per step. */
+export type SequenceStatus = 'waiting' | 'prefilling' | 'decoding' | 'finished';
+
+export const noRow = -1;
+
+export class Sequence {
+  readonly requestId: string;
+  readonly priority: number;
+  /** Position in the order of arrival; kept when the sequence is preempted. */
+  readonly arrival: number;
+  readonly cacheSalt: string | null;
+  readonly numPromptTokens: number;
+  /** Prompt, then output. */
+  readonly tokenIds: number[];
+  readonly outputTokenIds: number[] = [];
+  readonly sampling: SamplingState;
+  status: SequenceStatus = 'waiting';
+  /** Row of the KV cache; `noRow` while it has none. */
+  row = noRow;
+  /** Prompt tokens found in the prefix cache when the sequence first got a row; null before. */
+  numCachedTokens: number | null = null;
+
+  /** @param freshSeed seed of the draws when the request gives none */
+  constructor(request: EngineRequest, arrival: number, freshSeed: bigint) {
+    this.requestId = request.requestId;
+    this.priority = request.priority;
+    this.arrival = arrival;
+    this.cacheSalt = request.cacheSalt;
+    this.numPromptTokens = request.promptTokenIds.length;
+    this.tokenIds = [...request.promptTokenIds];
+    this.sampling = createSamplingState(request.sampling, request.promptTokenIds, freshSeed);
+  }
+
+  append(tokenId: number): void {
+    this.tokenIds.push(tokenId);
+    this.outputTokenIds.push(tokenId);
+  }
+}
