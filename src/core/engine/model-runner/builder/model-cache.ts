@@ -15,6 +15,8 @@ import {userCacheFolder} from '../../../util/user-folders.ts';
 /** To be raised with every change of the graph or of the file layout. */
 const builderVersion = 1;
 const descriptionFileName = 'description.json';
+/** How often a finished model tries to take its place when others are in the way. */
+const maxAttempts = 5;
 
 /** What is kept beside the model files. */
 interface Description<Facts> {
@@ -134,16 +136,26 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error;
 }
 
-/** Another process may have finished the same model meanwhile: then its folder stays. A damaged one gives way. */
+/**
+ * Puts the draft in its place. Another process may finish the same model at any moment: then that folder stays and the
+ * draft goes. A damaged folder is moved away, never emptied in place, so that nobody opens half of it.
+ */
 async function replaceFolder(draft: string, folder: string): Promise<void> {
-  if ((await readDescription(folder)) !== null) return rm(draft, {recursive: true, force: true});
-  await rm(folder, {recursive: true, force: true});
-  try {
-    await rename(draft, folder);
-  } catch (error) {
-    if ((await readDescription(folder)) === null) throw error;
-    await rm(draft, {recursive: true, force: true});
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await rename(draft, folder);
+    } catch (error) {
+      if (attempt === maxAttempts) throw error;
+    }
+    if ((await readDescription(folder)) !== null) return rm(draft, {recursive: true, force: true});
+    await discard(folder);
   }
+}
+
+async function discard(folder: string): Promise<void> {
+  const removed = `${folder}.damaged-${randomBytes(4).toString('hex')}`;
+  await rename(folder, removed).catch(() => {});
+  await rm(removed, {recursive: true, force: true});
 }
 
 async function writeFileAtomically(file: string, text: string): Promise<void> {

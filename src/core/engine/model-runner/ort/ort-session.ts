@@ -41,7 +41,7 @@ export class OrtSession {
   async run(inputs: readonly OrtTensor[], outputs: readonly OrtTensor[]): Promise<void> {
     const inputHandles = handlesOf(inputs);
     const outputHandles = handlesOf(outputs);
-    this.#environment.api.call(
+    await this.#environment.api.callAsync(
       'Run',
       this.#handle,
       null,

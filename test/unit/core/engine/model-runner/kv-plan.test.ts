@@ -1,0 +1,47 @@
+import {describe, expect, test} from 'vitest';
+import {planKvCache} from '../../../../../src/core/engine/model-runner/kv-plan.ts';
+
+/** 1 kB a token. */
+const facts = {numLayers: 4, numKvHeads: 1, headSize: 32, contextLength: 4096};
+const options = {maxModelLen: null, maxNumSeqs: 8, kvCacheBytes: null};
+const mebibyte = 2 ** 20;
+
+describe('the KV cache', () => {
+  test('holds every row at full length when the memory is there', () => {
+    expect(planKvCache(options, facts, 0, 2 ** 40)).toEqual({numRows: 8, maxModelLen: 4096, kvCacheTokens: 8 * 4096});
+  });
+
+  test('takes a part of the memory that the weights leave', () => {
+    const {kvCacheTokens} = planKvCache(options, facts, 10 * mebibyte, 30 * mebibyte);
+    expect(kvCacheTokens).toBe(Math.floor((20 * mebibyte * 0.4) / 1024));
+  });
+
+  test('has at least one row, and no more rows than make sense for the budget', () => {
+    const small = planKvCache({...options, maxNumSeqs: 1000, kvCacheBytes: 4 * mebibyte}, facts, 0, 0);
+    expect(small).toEqual({numRows: 8, maxModelLen: 4096, kvCacheTokens: 4096});
+  });
+
+  test('is shorter than the model allows when the memory is short and no length is asked for', () => {
+    expect(planKvCache({...options, kvCacheBytes: mebibyte}, facts, 0, 0)).toMatchObject({
+      maxModelLen: 1024,
+      kvCacheTokens: 1024,
+    });
+  });
+
+  test('refuses a length that does not fit, with the numbers and the flags', () => {
+    expect(() => planKvCache({...options, maxModelLen: 2048, kvCacheBytes: mebibyte}, facts, 0, 0)).toThrow(
+      'One sequence of 2048 tokens needs 2 MiB of KV cache, but the budget is 1 MiB (1024 tokens). ' +
+        'Give --max-model-len 1024 or less, or raise --kv-cache-memory-bytes.',
+    );
+  });
+
+  test('refuses a length beyond the positions of the model', () => {
+    expect(() => planKvCache({...options, maxModelLen: 5000}, facts, 0, 2 ** 40)).toThrow(
+      "longer than the model's 4096 positions",
+    );
+  });
+
+  test('refuses to run in no memory at all', () => {
+    expect(() => planKvCache(options, facts, mebibyte, 0)).toThrow('needs');
+  });
+});

@@ -1,0 +1,114 @@
+/** The real runner on the embedded model: rows can be moved, copied and released without changing what follows. */
+import path from 'node:path';
+import {afterAll, beforeAll, expect, test} from 'vitest';
+import type {LoadedModel} from '../../../../../src/core/engine/model-runner/load-model.ts';
+import {OrtApi} from '../../../../../src/core/engine/model-runner/ort/ort-api.ts';
+import {OrtEnvironment} from '../../../../../src/core/engine/model-runner/ort/ort-environment.ts';
+import {findOrtLibrary} from '../../../../../src/core/engine/model-runner/ort/ort-library.ts';
+import {OrtSession} from '../../../../../src/core/engine/model-runner/ort/ort-session.ts';
+import {GenerationError, ModelError} from '../../../../../src/core/errors.ts';
+import {embeddedModelFolder} from '../../../../support/embedded-model.ts';
+import {argmax, largestDifference, loadForTest} from '../../../../support/run-model.ts';
+
+const modelPath = path.join(embeddedModelFolder, 'SmolLM2-135M-Instruct.Q4_1.gguf');
+/** "What is the capital of France?" in the model's chat form. */
+const prompt = [1, 4093, 198, 1780, 314, 260, 3575, 282, 4649, 47, 2, 198, 1, 520, 9531, 198];
+let model: LoadedModel;
+
+beforeAll(async () => {
+  model = await loadForTest(modelPath, {maxModelLen: 512, maxNumSeqs: 4});
+}, 120_000);
+afterAll(() => model?.runner.close());
+
+async function prefill(row: number, tokenIds: number[]): Promise<void> {
+  await model.runner.execute({decodes: [], prefills: [{row, start: 0, tokenIds, wantsLogits: false}]});
+}
+
+/** Logits after one more token in a row that holds the first `start` ones. */
+async function next(row: number, start: number, tokenId: number): Promise<Float32Array> {
+  return Float32Array.from(
+    await model.runner.execute({decodes: [{row, start, tokenIds: [tokenId], wantsLogits: true}], prefills: []}),
+  );
+}
+
+test('says what was loaded', () => {
+  expect(model.info).toMatchObject({
+    architecture: 'llama',
+    vocabSize: 49_152,
+    maxModelLen: 512,
+    maxNumSeqs: 4,
+    device: 'cpu',
+  });
+  expect(model.info.kvCacheTokens).toBe(4 * 512);
+  expect(model.info.kvCacheBytesPerToken).toBe(46_080);
+  expect(model.info.runtimeVersion).toMatch(/^1\./);
+});
+
+test('rows keep their content when they are swapped, copied and released around', async () => {
+  const {runner} = model;
+  const length = prompt.length - 1;
+  const last = prompt.at(-1) as number;
+  await prefill(0, prompt.slice(0, -1));
+  const expected = await next(0, length, last);
+  await prefill(0, prompt.slice(0, -1));
+  await prefill(3, [5, 6, 7, 8]);
+  const other = await next(3, 4, 9);
+
+  runner.swapRows(0, length, 3, 4);
+  expect(largestDifference(await next(3, length, last), expected)).toBe(0);
+  expect(largestDifference(await next(0, 4, 9), other)).toBe(0);
+
+  runner.copyRow(3, 1, length);
+  runner.releaseRow(3, 0);
+  runner.releaseRow(1, 64);
+  expect(largestDifference(await next(1, length, last), expected)).toBe(0);
+
+  runner.copyRow(1, 2, length);
+  const cleared = await next(3, length, last);
+  expect(largestDifference(cleared, expected)).toBeGreaterThan(0.1);
+  expect(argmax(await next(2, length, last))).toBe(argmax(expected));
+});
+
+test('logits of decoding rows come first, then those of the prompts that want them', async () => {
+  const {runner} = model;
+  await prefill(1, prompt.slice(0, -1));
+  await prefill(2, prompt.slice(0, 7));
+  const chunk = (row: number, wantsLogits: boolean) => ({row, start: 0, tokenIds: prompt, wantsLogits});
+  const logits = await runner.execute({
+    decodes: [
+      {row: 1, start: prompt.length - 1, tokenIds: prompt.slice(-1), wantsLogits: true},
+      {row: 2, start: 7, tokenIds: prompt.slice(7, 8), wantsLogits: true},
+    ],
+    prefills: [chunk(0, false), chunk(3, true)],
+  });
+  expect(logits.length).toBe(3 * runner.vocabSize);
+  const row = (index: number) => logits.slice(index * runner.vocabSize, (index + 1) * runner.vocabSize);
+  expect(argmax(row(0))).toBe(argmax(row(2)));
+  expect(argmax(row(1))).not.toBe(argmax(row(0)));
+});
+
+test('the event loop goes on during a step', async () => {
+  let numTicks = 0;
+  const timer = setInterval(() => numTicks++, 1);
+  await model.runner.execute({
+    decodes: [],
+    prefills: [{row: 0, start: 0, tokenIds: new Int32Array(256), wantsLogits: false}],
+  });
+  clearInterval(timer);
+  expect(numTicks).toBeGreaterThan(3);
+});
+
+test('failures of the library are errors of ours', () => {
+  const environment = new OrtEnvironment(new OrtApi(findOrtLibrary()));
+  try {
+    expect(() => new OrtSession(environment, '/no/such/model.onnx', {numThreads: 1})).toThrow(GenerationError);
+    expect(() => new OrtApi('/no/such/library.so')).toThrow(ModelError);
+  } finally {
+    environment.close();
+    environment.close();
+  }
+});
+
+test('a device that is not there yet is refused by name', async () => {
+  await expect(loadForTest(modelPath, {device: 'webgpu'})).rejects.toThrow('Device "webgpu" is not supported yet');
+});
