@@ -24,7 +24,7 @@ function frameworkErrorText({code, message}: FastifyError, maxBodyBytes: number)
 /** Sends what an error deserves; faults of the server go to the log with their stack. */
 export function sendError(reply: FastifyReply, error: unknown, logger: Logger): FastifyReply {
   if (error instanceof UnreadableBodyError) return sendJson(reply, 400, {detail: error.detail});
-  if (isServerFault(error)) logger.error({requestId: reply.request.id, error}, 'request failed');
+  if (isServerFault(error)) logger.error({requestId: reply.request.id, err: error}, 'request failed');
   const {status, body} = errorResponse(error);
   return sendJson(reply, status, body);
 }

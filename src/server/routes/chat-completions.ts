@@ -196,7 +196,7 @@ async function sendChunks({active, answer, generation, events}: ChatCall, chunks
 
 function reportStreamError({request}: ChatCall, error: unknown, {logger}: ServerContext): void {
   const {id: requestId, completionId} = request;
-  if (isServerFault(error)) logger.error({requestId, completionId, error}, 'request failed in mid stream');
+  if (isServerFault(error)) logger.error({requestId, completionId, err: error}, 'request failed in mid stream');
 }
 
 async function sendWholeAnswer(call: ChatCall, context: ServerContext): Promise<FastifyReply> {

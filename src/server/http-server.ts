@@ -1,0 +1,71 @@
+/**
+ * The socket of the server, before and after there is something to serve: until a handler is set, `/health` answers 503
+ * with an empty body and everything else 503 with `Retry-After`.
+ */
+import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
+import type {Duplex} from 'node:stream';
+import {errorBody} from './error-response.ts';
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Idle connections are closed after this time unless `VLLM_HTTP_TIMEOUT_KEEP_ALIVE` says otherwise. */
+const DEFAULT_KEEP_ALIVE_SECONDS = 5;
+const RETRY_AFTER_SECONDS = 5;
+const BUSY_PATHS = new Set(['/health', '/ping']);
+const LOADING_BODY = JSON.stringify(
+  errorBody(503, 'Service Unavailable', 'The model is being loaded. Please try again later.'),
+);
+
+function answerWhileLoading(request: IncomingMessage, response: ServerResponse): void {
+  const path = request.url?.split('?', 1)[0] ?? '';
+  response.statusCode = 503;
+  response.setHeader('retry-after', RETRY_AFTER_SECONDS);
+  if (BUSY_PATHS.has(path)) response.end();
+  else response.setHeader('content-type', 'application/json').end(LOADING_BODY);
+}
+
+/** Bytes that are no HTTP get one line and the end of the connection. */
+function refuseBadRequest(_error: Error, socket: Duplex): void {
+  if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
+  else socket.destroy();
+}
+
+function keepAliveSeconds(): number {
+  const value = Number(process.env.VLLM_HTTP_TIMEOUT_KEEP_ALIVE);
+  return value > 0 ? value : DEFAULT_KEEP_ALIVE_SECONDS;
+}
+
+export interface HttpServer {
+  server: Server;
+  /** From now on requests go to this handler. */
+  serve(handler: Handler): void;
+}
+
+export function createHttpServer(): HttpServer {
+  let current: Handler = answerWhileLoading;
+  const server = createServer((request, response) => current(request, response));
+  server.keepAliveTimeout = keepAliveSeconds() * 1000;
+  server.on('clientError', refuseBadRequest);
+  return {
+    server,
+    serve(handler) {
+      current = handler;
+    },
+  };
+}
+
+const CLOSE_POLL_MS = 20;
+
+/**
+ * Stops listening and closes every connection as soon as its answer is complete; what is left after the time is cut.
+ * May be called twice.
+ */
+export async function closeHttpServer(server: Server, graceMs: number): Promise<void> {
+  if (!server.listening) return;
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const closeIdle = setInterval(() => server.closeIdleConnections(), CLOSE_POLL_MS);
+  const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+  await closed;
+  clearInterval(closeIdle);
+  clearTimeout(cut);
+}

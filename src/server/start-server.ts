@@ -1,0 +1,203 @@
+/**
+ * From options to a running server: the port first, then the model, then requests; and back again. `stop` ends running
+ * requests in order and closes the engine; the end of the engine ends the server too. Signals and exit codes belong to
+ * the command.
+ */
+import {readFile} from 'node:fs/promises';
+import type {Server} from 'node:http';
+import {join} from 'node:path';
+import {type Llm, type LoadedLlm, type LoadLlmOptions, type LoadProgress, loadLlm} from '../core/llm.ts';
+import type {Logger} from '../core/util/logger.ts';
+import {findPackageRoot} from '../core/util/package-root.ts';
+import {ActiveRequests} from './active-requests.ts';
+import {buildApp} from './build-app.ts';
+import {closeHttpServer, createHttpServer} from './http-server.ts';
+import {listen, urlOf} from './listen.ts';
+import type {ServeOptions, ServerOptions} from './server-config.ts';
+import {startThroughputLog} from './throughput-log.ts';
+
+/** Shows how far the loading is. */
+export interface ProgressReporter {
+  report(progress: LoadProgress): void;
+}
+
+export type LoadModel = (
+  options: LoadLlmOptions,
+  context: {logger: Logger; onProgress: (progress: LoadProgress) => void; signal: AbortSignal},
+) => Promise<Pick<LoadedLlm, 'llm' | 'templateSource'> & {files: {displayName: string}}>;
+
+export interface StartContext {
+  reporter: ProgressReporter;
+  logger: Logger;
+  /** Replaces the loading of a real model. */
+  loadModel?: LoadModel;
+}
+
+export interface ServerEnd {
+  reason: 'stopped' | 'engine-death';
+  error?: Error;
+}
+
+export interface RunningServer {
+  url: string;
+  port: number;
+  /** The name that answers carry. */
+  modelName: string;
+  llm: Llm;
+  /** Ends running requests, closes connections and the engine. May be called twice. */
+  stop(reason: string): Promise<void>;
+  /** Resolves when everything is closed. */
+  readonly closed: Promise<ServerEnd>;
+}
+
+/** Time for the last bytes of answers that were ended. */
+const CLOSE_GRACE_MS = 3000;
+/** After the engine's death the server answers errors for this long, so that clients and probes see it. */
+const ENGINE_DEATH_LINGER_MS = 2000;
+
+/**
+ * @throws UsageError when the address cannot be bound (exit code 4) or an option is wrong; ModelError when the model
+ *   cannot be loaded. Nothing stays open then.
+ */
+export async function startServer(options: ServeOptions, context: StartContext): Promise<RunningServer> {
+  const http = createHttpServer();
+  const {host} = options.server;
+  const port = await listen(http.server, {host, port: options.server.port});
+  try {
+    const loaded = await loadModel(options, context);
+    const server = new ServingProcess(http.server, {host, port}, loaded, options, context);
+    http.serve(await server.openApp());
+    return server;
+  } catch (error) {
+    await closeHttpServer(http.server, 0);
+    throw error;
+  }
+}
+
+function loadModel({model, server, engine}: ServeOptions, {reporter, logger, loadModel = loadLlm}: StartContext) {
+  const options: LoadLlmOptions = {
+    model,
+    servedModelName: server.servedModelName[0] ?? null,
+    chatTemplate: server.chatTemplate,
+    chatTemplateContentFormat: server.chatTemplateContentFormat,
+    defaultChatTemplateKwargs: server.defaultChatTemplateKwargs,
+    generationConfig: server.generationConfig,
+    overrideGenerationConfig: server.overrideGenerationConfig,
+    engine,
+  };
+  const onProgress = (progress: LoadProgress) => reporter.report(progress);
+  return loadModel(options, {logger, onProgress, signal: new AbortController().signal});
+}
+
+async function programVersion(): Promise<string> {
+  const text = await readFile(join(findPackageRoot(), 'package.json'), 'utf8');
+  return (JSON.parse(text) as {version: string}).version;
+}
+
+/** Says that keys are asked for, and when they come from the environment; never a key itself. */
+function logApiKeys({apiKey}: ServerOptions, logger: Logger): void {
+  if (apiKey.length === 0) return;
+  const source = apiKey.length === 1 && apiKey[0] === process.env.VLLM_API_KEY ? ', taken from VLLM_API_KEY' : '';
+  logger.info({}, `API key check is on (${apiKey.length} ${apiKey.length === 1 ? 'key' : 'keys'}${source})`);
+}
+
+/** Everything that lives from "loaded" to "closed". */
+class ServingProcess implements RunningServer {
+  readonly url: string;
+  readonly port: number;
+  readonly modelName: string;
+  readonly llm: Llm;
+  readonly closed: Promise<ServerEnd>;
+  readonly #server: Server;
+  readonly #options: ServerOptions;
+  readonly #modelRoot: string;
+  readonly #logger: Logger;
+  readonly #activeRequests = new ActiveRequests();
+  readonly #stopThroughputLog: () => void;
+  #isStopping = false;
+  #death: Error | null = null;
+  #stopped: Promise<void> | null = null;
+  #resolveClosed: (end: ServerEnd) => void = () => {};
+
+  constructor(
+    server: Server,
+    address: {host: string; port: number},
+    {llm, files, templateSource}: Awaited<ReturnType<LoadModel>>,
+    options: ServeOptions,
+    {logger}: StartContext,
+  ) {
+    this.#server = server;
+    this.#options = options.server;
+    this.#logger = logger;
+    this.#modelRoot = options.model ?? files.displayName;
+    this.llm = llm;
+    this.url = urlOf(address);
+    this.port = address.port;
+    this.modelName = options.server.servedModelName[0] ?? this.#modelRoot;
+    this.closed = new Promise((resolve) => {
+      this.#resolveClosed = resolve;
+    });
+    this.#stopThroughputLog = startThroughputLog(llm, logger);
+    logger.info({}, `Chat template: ${templateSource}`);
+    logApiKeys(options.server, logger);
+    llm.death.then((error) => this.#onEngineDeath(error));
+  }
+
+  async openApp() {
+    const app = buildApp({
+      llm: this.llm,
+      options: this.#options,
+      modelRoot: this.#modelRoot,
+      version: await programVersion(),
+      logger: this.#logger,
+      activeRequests: this.#activeRequests,
+      isStopping: () => this.#isStopping,
+    });
+    await app.ready();
+    return app.routing;
+  }
+
+  async stop(reason: string): Promise<void> {
+    this.#stopped ??= this.#close(reason);
+    await this.#stopped;
+  }
+
+  async #close(reason: string): Promise<void> {
+    this.#isStopping = true;
+    this.#logger.info({}, `Stopping (${reason}): ${this.#activeRequests.size} requests are running`);
+    await this.#drain();
+    this.#activeRequests.endAll('shutdown');
+    await closeHttpServer(this.#server, CLOSE_GRACE_MS);
+    this.#stopThroughputLog();
+    await this.llm.close();
+    this.#logger.info({}, 'Stopped');
+    this.#resolveClosed(this.#death ? {reason: 'engine-death', error: this.#death} : {reason: 'stopped'});
+  }
+
+  /** Lets running requests go on for `--shutdown-timeout`, with a line each second. */
+  async #drain(): Promise<void> {
+    const deadline = Date.now() + this.#options.shutdownTimeout * 1000;
+    while (this.#activeRequests.size > 0 && Date.now() < deadline) {
+      const waitMs = Math.min(1000, deadline - Date.now());
+      await Promise.race([this.#activeRequests.idle(), delay(waitMs)]);
+      if (this.#activeRequests.size > 0) {
+        this.#logger.info({}, `Waiting for ${this.#activeRequests.size} requests to finish`);
+      }
+    }
+  }
+
+  /** Open requests fail by themselves; probes get to see 503 before the server goes. */
+  async #onEngineDeath(error: Error): Promise<void> {
+    this.#death = error;
+    this.#logger.error({err: error}, `The engine died: ${error.message}`);
+    if (process.env.VLLM_KEEP_ALIVE_ON_ENGINE_DEATH === '1') return;
+    await delay(ENGINE_DEATH_LINGER_MS);
+    await this.stop('the engine died');
+  }
+}
+
+function delay(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, milliseconds);
+  });
+}
