@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Starts the command line from the sources, without a build: the same as `run.js`, with tsx and no manifest. */
+/** Starts the command line from the sources, without a build: the same as `run.js`, with tsx. Help comes from the manifest. */
 import {readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {execute} from '@oclif/core';
@@ -17,7 +17,6 @@ pjson.oclif = {
 const argv = process.argv.slice(2);
 const asksForTopic = argv.some((argument) => argument.startsWith('--help='));
 await execute({
-  development: true,
   args: asksForTopic ? [...argv, '--help'] : argv,
-  loadOptions: {root, pjson, ignoreManifest: true},
+  loadOptions: {root, pjson},
 });

@@ -22,16 +22,16 @@ async function manifestText(): Promise<string> {
     errorOnManifestCreate: true,
   });
   await plugin.load();
-  return `${JSON.stringify(builtPaths(plugin.manifest), null, 2)}\n`;
+  return `${JSON.stringify(withoutPlaces(plugin.manifest), null, 2)}\n`;
 }
 
-/** oclif finds the module of a command by `relativePath`, which has to name the built file. */
-function builtPaths({commands, version}: Plugin['manifest']): Plugin['manifest'] {
-  for (const [id, command] of Object.entries(commands)) {
-    command.relativePath = ['dist', 'commands', `${id}.js`];
-    command.isESM = true;
-  }
-  return {commands, version};
+/** Without the place of the module oclif looks in the folder of commands, which works for sources and built files alike. */
+function withoutPlaces({commands, version}: Plugin['manifest']): object {
+  const entries = Object.entries(commands).map(([id, {relativePath: _path, isESM: _isEsm, ...command}]) => [
+    id,
+    command,
+  ]);
+  return {commands: Object.fromEntries(entries), version};
 }
 
 const expected = await manifestText();

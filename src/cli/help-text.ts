@@ -26,12 +26,13 @@ export function commandHelp(subject: HelpSubject, topic: string | null, layout: 
   if (topic === null) return firstPage(subject, layout);
   const wanted = normalized(topic);
   if (wanted === 'all') return allGroups(subject, layout);
-  const group = groupNames(subject.specs).find((name) => normalized(name) === wanted);
-  if (group) return section(group, flagTable(inGroup(subject.specs, group), layout), layout);
+  const groups = groupNames(subject.specs);
+  const group = groups.find((name) => normalized(name) === wanted);
+  if (group) return groupPage(subject, group, layout);
   const matching = subject.specs.filter((spec) => [spec.flag, ...spec.aliases].some((name) => name.includes(wanted)));
-  return matching.length > 0
-    ? section(`Flags with "${wanted}"`, flagTable(matching, layout), layout)
-    : noMatch(subject, topic);
+  if (matching.length > 0) return section(`Flags with "${wanted}"`, flagTable(matching, layout), layout);
+  const beginning = groups.find((name) => normalized(name).startsWith(wanted));
+  return beginning ? groupPage(subject, beginning, layout) : noMatch(subject, topic);
 }
 
 /** Case and dashes make no difference: `scheduler_config` is `SchedulerConfig`. */
@@ -67,10 +68,14 @@ function moreHelp({command, specs}: HelpSubject, layout: HelpLayout): string[] {
   return table(rows, layout.width);
 }
 
-function allGroups({specs}: HelpSubject, layout: HelpLayout): string {
-  return groupNames(specs)
-    .map((group) => section(group, flagTable(inGroup(specs, group), layout), layout))
+function allGroups(subject: HelpSubject, layout: HelpLayout): string {
+  return groupNames(subject.specs)
+    .map((group) => groupPage(subject, group, layout))
     .join('\n\n');
+}
+
+function groupPage({specs}: HelpSubject, group: string, layout: HelpLayout): string {
+  return section(group, flagTable(inGroup(specs, group), layout), layout);
 }
 
 function noMatch({command, specs}: HelpSubject, topic: string): string {
@@ -91,12 +96,25 @@ function inGroup(specs: readonly OptionSpec[], group: string): OptionSpec[] {
   return specs.filter((spec) => spec.group === group);
 }
 
-function groupLines(specs: readonly OptionSpec[], layout: HelpLayout): string[] {
-  const rows = groupNames(specs).map((group) => {
-    const flags = inGroup(specs, group).map((spec) => spec.flag);
-    return [group, flags.join(', ')] as const;
-  });
-  return table(rows, layout.width);
+/** One line per group: its name and as many of its flags as fit. */
+function groupLines(specs: readonly OptionSpec[], {width}: HelpLayout): string[] {
+  const groups = groupNames(specs);
+  const left = Math.max(...groups.map((group) => group.length));
+  const room = width - left - 4;
+  return table(
+    groups.map((group) => [group, asManyAsFit(inGroup(specs, group), room)] as const),
+    width,
+  );
+}
+
+function asManyAsFit(specs: readonly OptionSpec[], room: number): string {
+  const names = specs.map((spec) => spec.flag);
+  const whole = names.join(', ');
+  if (whole.length <= room) return whole;
+  const end = (shown: number) => `, … ${names.length - shown} more`;
+  const shown =
+    names.findLastIndex((_, index) => names.slice(0, index + 1).join(', ').length + end(index + 1).length <= room) + 1;
+  return names.slice(0, Math.max(1, shown)).join(', ') + end(Math.max(1, shown));
 }
 
 function section(title: string, lines: readonly string[], {heading}: HelpLayout): string {

@@ -27,7 +27,7 @@ export async function waitForEnd(server: Stoppable, context: LifetimeContext): P
   const {promise: failed, fail} = failure(server, context);
   const handlers = {...signalHandlers(server, context, fail), uncaughtException: fail};
   for (const [event, handler] of Object.entries(handlers)) context.process.on(event, handler);
-  const exitCode = await Promise.race([failed, server.closed.then((end) => exitCodeOf(end, context))]);
+  const exitCode = await Promise.race([failed, server.closed.then(exitCodeOf)]);
   for (const [event, handler] of Object.entries(handlers)) context.process.off(event, handler);
   return exitCode;
 }
@@ -56,10 +56,9 @@ function failure(server: Stoppable, {logger}: LifetimeContext) {
   return {promise, fail};
 }
 
-function exitCodeOf(end: Awaited<Stoppable['closed']>, {logger}: LifetimeContext): number {
-  if (end.reason === 'stopped') return 0;
-  logger.error({}, `The engine ended: ${end.error?.message ?? 'for an unknown reason'}`);
-  return 1;
+/** The server has logged what happened to its engine. */
+function exitCodeOf({reason}: Awaited<Stoppable['closed']>): number {
+  return reason === 'stopped' ? 0 : 1;
 }
 
 function withResolvers<Value>() {

@@ -2,19 +2,14 @@
  * stderr of a running command, shared by log lines and progress bars: while bars are drawn, lines go above them. In a
  * pipe there are no bars; progress becomes a line per stage and one every ten seconds.
  */
-import type {LoadStage} from '../core/engine/protocol.ts';
+import type {LoadProgress} from '../core/llm.ts';
 
-export interface StartProgress {
-  stage: LoadStage;
-  /** 0..1 */
-  fraction: number;
-  detail: string;
-}
+type LoadStage = LoadProgress['stage'];
 
 export interface TerminalOutput {
   /** Whole lines, as a logger writes them. */
   write(text: string): void;
-  report(progress: StartProgress): void;
+  report(progress: LoadProgress): void;
   /** Takes the bars away. May be called twice. */
   finishProgress(): void;
 }

@@ -91,6 +91,22 @@ describe('commandHelp', () => {
     expect(shown).not.toContain('--host');
   });
 
+  it('shows a group by the beginning of its name, when no flag has it', () => {
+    expect(help('sched')).toBe(help('SchedulerConfig'));
+  });
+
+  it('keeps a group to one line of the first page', () => {
+    const fields = Array.from(
+      {length: 20},
+      (_, index) => [`option${index}`, z.string().meta({group: 'Many'})] as const,
+    );
+    const many = {...subject, specs: optionSpecs(z.object(Object.fromEntries(fields)))};
+    const lines = commandHelp(many, null, {width: 60, heading: (text) => text}).split('\n');
+    expect(lines.filter((line) => line.includes('option'))).toEqual([
+      '  Many  option0, option1, option2, option3, … 16 more',
+    ]);
+  });
+
   it('finds a flag by its other name', () => {
     expect(help('loud')).toContain('--level');
   });

@@ -1,5 +1,6 @@
 import {describe, expect, it} from 'vitest';
-import {lineOutput, type StartProgress} from '../../../src/cli/terminal-output.ts';
+import {lineOutput} from '../../../src/cli/terminal-output.ts';
+import type {LoadProgress} from '../../../src/core/llm.ts';
 
 describe('lineOutput', () => {
   it('writes a line per stage, and one every ten seconds of a long stage', () => {
@@ -9,7 +10,7 @@ describe('lineOutput', () => {
       {stream: process.stderr, showsProgress: true, writeLine: (line) => lines.push(line)},
       () => seconds,
     );
-    const report = (at: number, stage: StartProgress['stage'], fraction: number, detail = '') => {
+    const report = (at: number, stage: LoadProgress['stage'], fraction: number, detail = '') => {
       seconds = at;
       output.report({stage, fraction, detail});
     };
