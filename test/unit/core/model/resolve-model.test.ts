@@ -1,0 +1,81 @@
+import {join} from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {loadModelConfig} from '../../../../src/core/model/model-config.ts';
+import {resolveModel} from '../../../../src/core/model/resolve-model.ts';
+import {embeddedModelFolder} from '../../../support/embedded-model.ts';
+import {createTemporaryFolder} from '../../../support/temporary-folder.ts';
+
+function expectModelError(model: string, ...parts: string[]) {
+  return expect(resolveModel(model)).rejects.toMatchObject({
+    name: 'ModelError',
+    message: expect.stringMatching(new RegExp(`^${parts.map((part) => `(?=.*${part})`).join('')}.*$`)),
+  });
+}
+
+describe('resolveModel', () => {
+  it('finds the embedded model', async () => {
+    const files = await resolveModel(null);
+    expect(files).toMatchObject({
+      displayName: 'smollm2-135m-instruct',
+      folder: embeddedModelFolder,
+      weightsPath: join(embeddedModelFolder, 'SmolLM2-135M-Instruct.Q4_1.gguf'),
+      chatTemplatePath: join(embeddedModelFolder, 'chat_template.jinja'),
+      specialTokensMapPath: null,
+    });
+  });
+
+  it('takes a folder with one GGUF file, and the file itself', async () => {
+    const folder = await createTemporaryFolder({
+      'a.gguf': '',
+      'tokenizer.json': '{}',
+      'additional_chat_templates/tool_use.jinja': 'T',
+      'additional_chat_templates/readme.txt': '',
+    });
+    const files = await resolveModel(folder);
+    expect(files).toMatchObject({weightsPath: join(folder, 'a.gguf'), displayName: folder, configPath: null});
+    expect([...files.additionalTemplatePaths.keys()]).toEqual(['tool_use']);
+    expect((await resolveModel(join(folder, 'a.gguf'))).folder).toBe(folder);
+  });
+
+  it('lists the files when there are several', async () => {
+    const folder = await createTemporaryFolder({'b.gguf': '', 'a.gguf': '', 'tokenizer.json': '{}'});
+    await expectModelError(folder, '2 .gguf files: a.gguf, b.gguf', 'for example');
+  });
+
+  it('says what is missing', async () => {
+    const empty = await createTemporaryFolder();
+    const otherKind = await createTemporaryFolder({'model.safetensors': ''});
+    const bare = await createTemporaryFolder({'a.gguf': ''});
+    await expectModelError(empty, 'no .gguf file', 'Give a .gguf file');
+    await expectModelError(otherKind, 'model.safetensors');
+    await expectModelError(bare, 'no tokenizer.json beside a.gguf');
+    await expectModelError(join(otherKind, 'model.safetensors'), 'not a .gguf file');
+  });
+
+  it('tells a wrong path from an id of the Hub', async () => {
+    await expectModelError('./missing.gguf', 'no file or folder ./missing.gguf');
+    await expectModelError('Qwen/Qwen3-0.6B', 'Hugging Face Hub');
+  });
+});
+
+describe('loadModelConfig', () => {
+  it('reads the facts of the text side', async () => {
+    expect(await loadModelConfig(join(embeddedModelFolder, 'config.json'))).toEqual({
+      modelType: 'llama',
+      maxPositionEmbeddings: 8192,
+      eosTokenIds: [2],
+    });
+    expect(await loadModelConfig(null)).toEqual({modelType: null, maxPositionEmbeddings: null, eosTokenIds: []});
+  });
+
+  it.each(['<html>', '{"max_position_embeddings": -1}', '{"eos_token_id": {}}'])(
+    'names a damaged file: %s',
+    async (text) => {
+      const folder = await createTemporaryFolder({'config.json': text});
+      await expect(loadModelConfig(join(folder, 'config.json'))).rejects.toMatchObject({
+        name: 'ModelError',
+        message: expect.stringContaining(join(folder, 'config.json')),
+      });
+    },
+  );
+});
