@@ -289,7 +289,8 @@ function checkAllowedIds(ids: number[] | null, vocabSize: number): void {
  */
 export function checkEngineLimits(request: ChatCompletionRequest, {vocabSize, promptLength}: EngineLimits): void {
   checkIdsKnown(request.stop_token_ids, 'stop_token_ids', vocabSize);
-  checkIdsKnown(Object.keys(request.logit_bias ?? {}).map(Number), 'logit_bias', vocabSize);
+  const biasedIds = parseLogitBias(request.logit_bias).map(([id]) => id);
+  checkIdsKnown(biasedIds, 'logit_bias', vocabSize);
   checkAllowedIds(request.allowed_token_ids, vocabSize);
   checkThinkingBudget(request);
   checkExpertsStart(request, promptLength);

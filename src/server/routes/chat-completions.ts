@@ -10,9 +10,9 @@ import type {ChatGeneration} from '../../core/llm.ts';
 import type {ChatEvent} from '../../core/parsers/events.ts';
 import {
   type ChatCompletionRequest,
-  type ChatSchemaLimits,
+  type ChatRequestReader,
+  createChatRequestReader,
   DEFAULT_MAX_STOP_STRINGS,
-  parseChatCompletionRequest,
 } from '../../core/protocol/openai/chat-completion.ts';
 import type {ActiveRequest} from '../active-requests.ts';
 import {chatStreamError, isServerFault} from '../error-response.ts';
@@ -45,10 +45,10 @@ interface ChatCall {
 }
 
 export function registerChatCompletions(routes: RouteTable, context: ServerContext): void {
-  const limits: ChatSchemaLimits = {maxStopStrings: maxStopStrings()};
+  const readChat = createChatRequestReader({maxStopStrings: maxStopStrings()});
   routes.add('POST', '/v1/chat/completions', async (request, reply) => {
     if (context.isStopping()) throw new OverloadedError(SHUTDOWN_MESSAGE);
-    const chat = readChatRequest(request, limits);
+    const chat = readChatRequest(request, readChat);
     checkRequestPolicy(chat, context);
     return answerChat(request, reply, chat, context);
   });
@@ -58,9 +58,9 @@ function maxStopStrings(): number {
   return Number(process.env.VLLM_MAX_STOP_STRINGS) || DEFAULT_MAX_STOP_STRINGS;
 }
 
-function readChatRequest(request: FastifyRequest, limits: ChatSchemaLimits): ChatCompletionRequest {
+function readChatRequest(request: FastifyRequest, readChat: ChatRequestReader): ChatCompletionRequest {
   const body = readJsonBody((request.body as Buffer | undefined) ?? null, request.clientContentType);
-  const chat = parseChatCompletionRequest(body, limits);
+  const chat = readChat(body);
   const priority = integerHeader(request, 'x-vllm-priority');
   return priority === null ? chat : {...chat, priority};
 }

@@ -155,23 +155,28 @@ function chatCompletionSchema({maxStopStrings}: ChatSchemaLimits) {
 /** A chat request whose types are right. Null stands for "not given" where a server default may apply. */
 export type ChatCompletionRequest = z.output<ReturnType<typeof chatCompletionSchema>>;
 
+/** Reads an unknown JSON value as a chat request. */
+export type ChatRequestReader = (body: unknown) => ChatCompletionRequest;
+
 /**
- * Reads an unknown JSON value as a chat request.
- * @throws ValidationError when fields contradict each other (first fault only)
- * @throws SchemaError when types do not fit (all faults together)
+ * Builds the schema once; the reader then throws ValidationError when fields contradict each other (first fault only)
+ * and SchemaError when types do not fit (all faults together).
  */
-export function parseChatCompletionRequest(
-  body: unknown,
-  limits: ChatSchemaLimits = {maxStopStrings: DEFAULT_MAX_STOP_STRINGS},
-): ChatCompletionRequest {
-  const prepared = prepareChatBody(body);
-  checkChatBody(prepared);
-  checkSelfCheckedFields(prepared);
-  const request = parseWithSchema(chatCompletionSchema(limits), prepared);
-  checkStructuredOutputs(request);
-  checkTransferParams(request.kv_transfer_params);
-  return withPlainNumbers(request);
+export function createChatRequestReader(limits: ChatSchemaLimits): ChatRequestReader {
+  const schema = chatCompletionSchema(limits);
+  return (body) => {
+    const prepared = prepareChatBody(body);
+    checkChatBody(prepared);
+    checkSelfCheckedFields(prepared);
+    const request = parseWithSchema(schema, prepared);
+    checkStructuredOutputs(request);
+    checkTransferParams(request.kv_transfer_params);
+    return withPlainNumbers(request);
+  };
 }
+
+/** Reads a chat request with the usual limits. */
+export const parseChatCompletionRequest = createChatRequestReader({maxStopStrings: DEFAULT_MAX_STOP_STRINGS});
 
 /**
  * Template variables with JavaScript numbers: the template engine of today does not tell `1.0` from `1`. The fields
