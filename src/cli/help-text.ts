@@ -27,17 +27,22 @@ export function commandHelp(subject: HelpSubject, topic: string | null, layout: 
   const wanted = normalized(topic);
   if (wanted === 'all') return allGroups(subject, layout);
   const groups = groupNames(subject.specs);
-  const group = groups.find((name) => normalized(name) === wanted);
+  const group = groups.find((name) => squeezed(name) === squeezed(topic));
   if (group) return groupPage(subject, group, layout);
   const matching = subject.specs.filter((spec) => [spec.flag, ...spec.aliases].some((name) => name.includes(wanted)));
   if (matching.length > 0) return section(`Flags with "${wanted}"`, flagTable(matching, layout), layout);
-  const beginning = groups.find((name) => normalized(name).startsWith(wanted));
+  const beginning = groups.find((name) => squeezed(name).startsWith(squeezed(topic)));
   return beginning ? groupPage(subject, beginning, layout) : noMatch(subject, topic);
 }
 
-/** Case and dashes make no difference: `scheduler_config` is `SchedulerConfig`. */
+/** As flags are spelled: small letters, dashes for underscores, none in front. */
 function normalized(name: string): string {
   return name.toLowerCase().replaceAll('_', '-').replace(/^-+/, '');
+}
+
+/** Groups are also found with dashes between their words: `scheduler_config` is `SchedulerConfig`. */
+function squeezed(name: string): string {
+  return normalized(name).replaceAll('-', '');
 }
 
 function firstPage(subject: HelpSubject, layout: HelpLayout): string {

@@ -78,11 +78,14 @@ describe('commandHelp', () => {
     `);
   });
 
-  it.each(['SchedulerConfig', 'schedulerconfig', 'SCHEDULERCONFIG'])('shows the group %s', (topic) => {
-    expect(help(topic)).toBe(
-      'SCHEDULERCONFIG\n  --max-num-seqs N  Most sequences [default: 32; env: PARLANCE_MAX_NUM_SEQS]',
-    );
-  });
+  it.each(['SchedulerConfig', 'schedulerconfig', 'SCHEDULERCONFIG', 'scheduler_config', '--scheduler-config'])(
+    'shows the group %s',
+    (topic) => {
+      expect(help(topic)).toBe(
+        'SCHEDULERCONFIG\n  --max-num-seqs N  Most sequences [default: 32; env: PARLANCE_MAX_NUM_SEQS]',
+      );
+    },
+  );
 
   it.each(['max', 'max_', '--max'])('shows the flags with %s in their name', (topic) => {
     const shown = help(topic);
