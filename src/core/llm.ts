@@ -5,6 +5,7 @@
 import {type ChatGeneration, type ChatParts, prepareChat} from './chat-generation.ts';
 import type {EngineConfig, EngineOptions} from './config/engine-config.ts';
 import {loadGenerationConfig} from './config/generation-config.ts';
+import {startChildProcessEngine} from './engine/client/child-process-client.ts';
 import type {EngineClient} from './engine/client/engine-client.ts';
 import type {LoadStage, ModelInfo, StepStats} from './engine/protocol.ts';
 import {EngineDeadError} from './errors.ts';
@@ -87,7 +88,8 @@ export interface LoadLlmContext {
   onProgress: (progress: LoadProgress) => void;
   /** Stops the loading. */
   signal: AbortSignal;
-  startEngine: StartEngine;
+  /** Replaces the engine in a child process. */
+  startEngine?: StartEngine;
 }
 
 export interface LoadedLlm {
@@ -131,7 +133,8 @@ async function loadEngineAndTokenizer(files: ModelFiles, options: LoadLlmOptions
   const failure = new AbortController();
   const config = {...options.engine, modelPath: files.weightsPath};
   const signal = AbortSignal.any([context.signal, failure.signal]);
-  const starting = context.startEngine(config, {...context, signal});
+  const {startEngine = startChildProcessEngine} = context;
+  const starting = startEngine(config, {...context, signal});
   try {
     const [tokenizer, engine] = await Promise.all([loadTokenizer(files), starting]);
     return {tokenizer, engine};
