@@ -5,6 +5,7 @@
 import type {GenerationConfig} from './config/generation-config.ts';
 import type {EngineClient} from './engine/client/engine-client.ts';
 import type {EngineRequest} from './engine/protocol.ts';
+import {ValidationError} from './errors.ts';
 import type {Tokenizer} from './model/tokenizer.ts';
 import type {OutputDelta} from './output/output-delta.ts';
 import {OutputProcessor} from './output/output-processor.ts';
@@ -127,7 +128,9 @@ class RunningChat implements ChatGeneration {
   async #completeSampling(): Promise<SamplingParams> {
     const {engine, tokenizer} = this.#parts;
     const {request, prompt, resolved} = this.#chat;
-    checkEngineLimits(request, {vocabSize: engine.info.vocabSize, promptLength: prompt.tokenIds.length});
+    const {vocabSize} = engine.info;
+    checkEngineLimits(request, {vocabSize, promptLength: prompt.tokenIds.length});
+    checkPromptIds(prompt.tokenIds, vocabSize);
     const encode = (text: string) => tokenizer.encode(text, {addSpecialTokens: false});
     return {...resolved.sampling, badWordsTokenIds: await resolveBadWords(request.bad_words, encode)};
   }
@@ -162,6 +165,12 @@ class RunningChat implements ChatGeneration {
       cacheSalt: request.cache_salt,
     };
   }
+}
+
+/** A tokenizer may know more tokens than the model, for example of images. */
+function checkPromptIds(tokenIds: readonly number[], vocabSize: number): void {
+  const unknownId = tokenIds.find((tokenId) => tokenId >= vocabSize);
+  if (unknownId !== undefined) throw new ValidationError(`Token id ${unknownId} is out of vocabulary`);
 }
 
 function* toEvents(choice: number, delta: ChoiceDelta): Generator<ChatEvent, void, undefined> {

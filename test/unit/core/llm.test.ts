@@ -153,6 +153,11 @@ describe('startChat', () => {
     });
   });
 
+  it('refuses a prompt with a token that the model does not have', async () => {
+    const {chat} = await start({}, {info: {vocabSize: 9000}});
+    await expect(chat.events.next()).rejects.toThrow('Token id 9690 is out of vocabulary');
+  });
+
   it('refuses what only the engine of the reference checks at the first read', async () => {
     const {chat, engine} = await start({logit_bias: {'49152': 1}});
     await expect(chat.events.next()).rejects.toMatchObject({name: 'ValidationError', param: 'logit_bias'});
