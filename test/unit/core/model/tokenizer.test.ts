@@ -113,6 +113,23 @@ describe('the embedded tokenizer', () => {
     await encoding;
   });
 
+  it.each([
+    ['one word', 'a'],
+    ['underscores', '_'],
+    ['spaces', ' '],
+    ['digits', '7'],
+  ])('takes linear time for %s', async (_what, character) => {
+    const tokenizer = await embeddedTokenizer();
+    const time = async (length: number) => {
+      const start = performance.now();
+      await tokenizer.encode(character.repeat(length), {addSpecialTokens: false});
+      return performance.now() - start;
+    };
+    await time(20_000);
+    const ratio = (await time(320_000)) / Math.min(await time(20_000), await time(20_000), await time(20_000));
+    expect(ratio).toBeLessThan(16 * 8);
+  });
+
   it('decodes as the native library does', async () => {
     const tokenizer = await embeddedTokenizer();
     const native = NativeTokenizer.fromFile(
