@@ -3,13 +3,14 @@
  * forward pass, samples and updates; it knows no text. Requests and aborts are collected at any time and take effect,
  * in their order, when the next step begins, so nothing changes while a forward pass runs.
  */
+import type {EngineConfig} from '../config/engine-config.ts';
 import {GenerationError, serializeError, ValidationError} from '../errors.ts';
 import {SeedMixer} from '../sampling/random.ts';
 import {Sampler} from '../sampling/sampler.ts';
 import {assertInvariant} from '../util/assert.ts';
 import {KvCacheManager} from './kv-cache/kv-cache-manager.ts';
 import type {ModelRunner} from './model-runner/model-runner.ts';
-import type {EngineFinishReason, EngineRequest, SequenceOutput, StepStats} from './protocol.ts';
+import type {EngineFinishReason, EngineRequest, ModelInfo, SequenceOutput, StepStats} from './protocol.ts';
 import type {SchedulingPolicy} from './scheduler/request-queue.ts';
 import {Scheduler} from './scheduler/scheduler.ts';
 import {isEmpty, type SchedulerOutput, toModelBatch} from './scheduler/scheduler-output.ts';
@@ -30,6 +31,24 @@ export interface EngineCoreOptions {
 export interface StepResult {
   outputs: SequenceOutput[];
   stats: StepStats;
+}
+
+/** What the core needs of the loaded model and of the configuration. */
+export function engineCoreOptions(
+  info: ModelInfo,
+  config: Pick<EngineConfig, 'schedulingPolicy' | 'enablePrefixCaching' | 'seed'>,
+): EngineCoreOptions {
+  const {maxModelLen, maxNumSeqs, maxNumBatchedTokens, kvCacheTokens} = info;
+  const {schedulingPolicy, enablePrefixCaching, seed} = config;
+  return {
+    maxModelLen,
+    maxNumSeqs,
+    maxNumBatchedTokens,
+    kvCacheTokens,
+    schedulingPolicy,
+    enablePrefixCaching,
+    seed,
+  };
 }
 
 interface Finish {

@@ -26,10 +26,17 @@ export type EngineInput =
   | {type: 'shutdown'};
 
 export type EngineOutput =
-  | {type: 'progress'; stage: LoadStage; /** 0..1 */ fraction: number; detail: string}
+  | ({type: 'progress'} & LoadProgress)
   | {type: 'ready'; info: ModelInfo}
   | {type: 'step'; outputs: SequenceOutput[]; stats: StepStats}
   | {type: 'fatal'; error: SerializedError};
+
+export interface LoadProgress {
+  stage: LoadStage;
+  /** 0..1, of this stage. */
+  fraction: number;
+  detail: string;
+}
 
 export type LoadStage = 'resolve' | 'build' | 'load' | 'warm-up';
 

@@ -1,0 +1,87 @@
+/** What all engine clients of this machine share: open requests, listeners, and what happens when the engine dies. */
+import {EngineDeadError} from '../../errors.ts';
+import {type Logger, silentLogger} from '../../util/logger.ts';
+import type {StepResult} from '../engine-core.ts';
+import type {EngineInput, EngineRequest, ModelInfo, SequenceOutput, StepStats} from '../protocol.ts';
+import type {EngineClient} from './engine-client.ts';
+import {RequestRegistry} from './request-registry.ts';
+
+/** What a client of the server reads; the cause is for the log (vLLM answers the same). */
+const deathMessage = 'The server had an error while processing your request.';
+
+export abstract class BaseEngineClient implements EngineClient {
+  readonly info: ModelInfo;
+  readonly death: Promise<Error>;
+  protected readonly logger: Logger;
+  readonly #registry: RequestRegistry;
+  readonly #statsListeners = new Set<(stats: StepStats) => void>();
+  readonly #announceDeath: (cause: Error) => void;
+  #state: 'alive' | 'dead' | 'closed' = 'alive';
+  #closing: Promise<void> | null = null;
+
+  constructor(info: ModelInfo, logger: Logger = silentLogger) {
+    this.info = info;
+    this.logger = logger;
+    const {promise, resolve} = promiseWithResolver<Error>();
+    this.death = promise;
+    this.#announceDeath = resolve;
+    this.#registry = new RequestRegistry({send: (input) => this.send(input), logger});
+  }
+
+  generate(
+    request: EngineRequest,
+    options: {signal?: AbortSignal} = {},
+  ): AsyncGenerator<SequenceOutput, void, undefined> {
+    return this.#registry.generate(request, options);
+  }
+
+  isAlive(): boolean {
+    return this.#state === 'alive';
+  }
+
+  numOpenRequests(): number {
+    return this.#registry.numOpen;
+  }
+
+  onStats(listener: (stats: StepStats) => void): () => void {
+    this.#statsListeners.add(listener);
+    return () => this.#statsListeners.delete(listener);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /** Hands a message to the engine. Called while the engine is alive only. */
+  protected abstract send(input: EngineInput): void;
+
+  /** Stops the engine and frees everything. Called once, also when the engine is dead. */
+  protected abstract shutDown(): Promise<void>;
+
+  protected handleStep({outputs, stats}: StepResult): void {
+    this.#registry.deliver(outputs);
+    for (const listener of this.#statsListeners) listener(stats);
+  }
+
+  /** Ends everything open; to be called when the engine has died by itself. Later calls and a death after `close()` count for nothing. */
+  protected handleDeath(cause: Error): void {
+    if (this.#state !== 'alive') return;
+    this.#state = 'dead';
+    this.logger.error({err: cause, numOpenRequests: this.#registry.numOpen}, 'engine died');
+    this.#registry.fail(() => new EngineDeadError(deathMessage, {cause}));
+    this.#announceDeath(cause);
+  }
+
+  async #close(): Promise<void> {
+    this.#state = this.#state === 'alive' ? 'closed' : this.#state;
+    this.#registry.fail(() => new EngineDeadError('The engine has been stopped.'));
+    await this.shutDown();
+  }
+}
+
+function promiseWithResolver<T>(): {promise: Promise<T>; resolve: (value: T) => void} {
+  let resolve: (value: T) => void = () => {};
+  const promise = new Promise<T>((resolvePromise) => (resolve = resolvePromise));
+  return {promise, resolve};
+}
