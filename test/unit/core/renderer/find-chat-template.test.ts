@@ -1,0 +1,55 @@
+import {join} from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {findChatTemplates} from '../../../../src/core/renderer/find-chat-template.ts';
+import {createTemporaryFolder} from '../../../support/temporary-folder.ts';
+
+const noFiles = {chatTemplatePath: null, additionalTemplatePaths: new Map(), tokenizerConfigPath: null};
+
+describe('findChatTemplates', () => {
+  it('takes the template files of the folder, which replace those of tokenizer_config.json', async () => {
+    const folder = await createTemporaryFolder({
+      'chat_template.jinja': 'file',
+      'tools.jinja': 'with tools',
+      'tokenizer_config.json': {
+        chat_template: [
+          {name: 'default', template: 'config'},
+          {name: 'rag', template: 'R'},
+        ],
+      },
+    });
+    const {named, override} = await findChatTemplates(
+      {
+        chatTemplatePath: join(folder, 'chat_template.jinja'),
+        additionalTemplatePaths: new Map([['tool_use', join(folder, 'tools.jinja')]]),
+        tokenizerConfigPath: join(folder, 'tokenizer_config.json'),
+      },
+      null,
+    );
+    expect(override).toBeNull();
+    expect([...named].sort()).toEqual([
+      ['default', 'file'],
+      ['tool_use', 'with tools'],
+    ]);
+  });
+
+  it('reads one text or a list of names from tokenizer_config.json', async () => {
+    const find = async (chat_template: unknown) => {
+      const folder = await createTemporaryFolder({'tokenizer_config.json': {chat_template}});
+      return findChatTemplates({...noFiles, tokenizerConfigPath: join(folder, 'tokenizer_config.json')}, null);
+    };
+    expect([...(await find('T')).named]).toEqual([['default', 'T']]);
+    expect([...(await find([{name: 'a', template: 'A'}])).named]).toEqual([['a', 'A']]);
+    expect(await find(null)).toEqual({override: null, named: new Map(), source: 'none'});
+    await expect(find(5)).rejects.toMatchObject({name: 'ModelError'});
+  });
+
+  it('takes --chat-template as a file, else as text', async () => {
+    const folder = await createTemporaryFolder({'t.jinja': 'from file'});
+    expect((await findChatTemplates(noFiles, join(folder, 't.jinja'))).override).toBe('from file');
+    expect((await findChatTemplates(noFiles, '{{ messages }}')).override).toBe('{{ messages }}');
+    await expect(findChatTemplates(noFiles, './t.jinja')).rejects.toMatchObject({
+      name: 'UsageError',
+      message: "The supplied chat template string (./t.jinja) appears path-like, but doesn't exist! Tried: ./t.jinja",
+    });
+  });
+});
