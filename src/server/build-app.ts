@@ -15,6 +15,7 @@ import {makeRequestId, registerRequestIdHeader} from './plugins/request-id.ts';
 import {RouteTable} from './route-table.ts';
 import {registerChatCompletions} from './routes/chat-completions.ts';
 import {registerHealth} from './routes/health.ts';
+import {registerLoad} from './routes/load.ts';
 import {registerModels} from './routes/models.ts';
 import {registerVersion} from './routes/version.ts';
 import {sendJson} from './send-json.ts';
@@ -74,6 +75,7 @@ export function buildApp(appOptions: AppOptions): FastifyInstance {
   registerErrorHandlers(app, {logger, routes, maxBodyBytes: options.maxBodyBytes});
   registerHealth(routes, context);
   registerVersion(routes, context);
+  registerLoad(routes);
   registerModels(routes, context);
   registerChatCompletions(routes, context);
   for (const route of routes.list()) logger.debug({}, `Route: ${route}`);

@@ -39,11 +39,21 @@ export interface HttpServer {
   server: Server;
   /** From now on requests go to this handler. */
   serve(handler: Handler): void;
+  /**
+   * Stops listening and closes every connection when all answers are complete; what is left after the time is cut.
+   * May be called twice.
+   */
+  close(graceMs: number): Promise<void>;
 }
 
 export function createHttpServer(): HttpServer {
   let current: Handler = answerWhileLoading;
-  const server = createServer((request, response) => current(request, response));
+  let numOpenAnswers = 0;
+  const server = createServer((request, response) => {
+    numOpenAnswers++;
+    response.once('close', () => numOpenAnswers--);
+    current(request, response);
+  });
   server.keepAliveTimeout = keepAliveSeconds() * 1000;
   server.on('clientError', refuseBadRequest);
   return {
@@ -51,21 +61,21 @@ export function createHttpServer(): HttpServer {
     serve(handler) {
       current = handler;
     },
+    close: (graceMs) => closeWhenAnswered(server, () => numOpenAnswers, graceMs),
   };
 }
 
 const CLOSE_POLL_MS = 20;
 
-/**
- * Stops listening and closes every connection as soon as its answer is complete; what is left after the time is cut.
- * May be called twice.
- */
-export async function closeHttpServer(server: Server, graceMs: number): Promise<void> {
+/** Connections that never sent a request do not count as idle for Node, so the last step closes all of them. */
+async function closeWhenAnswered(server: Server, numOpenAnswers: () => number, graceMs: number): Promise<void> {
   if (!server.listening) return;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  const closeIdle = setInterval(() => server.closeIdleConnections(), CLOSE_POLL_MS);
-  const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+  const deadline = Date.now() + graceMs;
+  const timer = setInterval(() => {
+    server.closeIdleConnections();
+    if (numOpenAnswers() === 0 || Date.now() >= deadline) server.closeAllConnections();
+  }, CLOSE_POLL_MS);
   await closed;
-  clearInterval(closeIdle);
-  clearTimeout(cut);
+  clearInterval(timer);
 }

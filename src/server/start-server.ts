@@ -4,14 +4,13 @@
  * the command.
  */
 import {readFile} from 'node:fs/promises';
-import type {Server} from 'node:http';
 import {join} from 'node:path';
 import {type Llm, type LoadedLlm, type LoadLlmOptions, type LoadProgress, loadLlm} from '../core/llm.ts';
 import type {Logger} from '../core/util/logger.ts';
 import {findPackageRoot} from '../core/util/package-root.ts';
 import {ActiveRequests} from './active-requests.ts';
 import {buildApp} from './build-app.ts';
-import {closeHttpServer, createHttpServer} from './http-server.ts';
+import {createHttpServer, type HttpServer} from './http-server.ts';
 import {listen, urlOf} from './listen.ts';
 import type {ServeOptions, ServerOptions} from './server-config.ts';
 import {startThroughputLog} from './throughput-log.ts';
@@ -65,11 +64,11 @@ export async function startServer(options: ServeOptions, context: StartContext):
   const port = await listen(http.server, {host, port: options.server.port});
   try {
     const loaded = await loadModel(options, context);
-    const server = new ServingProcess(http.server, {host, port}, loaded, options, context);
+    const server = new ServingProcess(http, {host, port}, loaded, options, context);
     http.serve(await server.openApp());
     return server;
   } catch (error) {
-    await closeHttpServer(http.server, 0);
+    await http.close(0);
     throw error;
   }
 }
@@ -108,7 +107,7 @@ class ServingProcess implements RunningServer {
   readonly modelName: string;
   readonly llm: Llm;
   readonly closed: Promise<ServerEnd>;
-  readonly #server: Server;
+  readonly #http: HttpServer;
   readonly #options: ServerOptions;
   readonly #modelRoot: string;
   readonly #logger: Logger;
@@ -120,13 +119,13 @@ class ServingProcess implements RunningServer {
   #resolveClosed: (end: ServerEnd) => void = () => {};
 
   constructor(
-    server: Server,
+    http: HttpServer,
     address: {host: string; port: number},
     {llm, files, templateSource}: Awaited<ReturnType<LoadModel>>,
     options: ServeOptions,
     {logger}: StartContext,
   ) {
-    this.#server = server;
+    this.#http = http;
     this.#options = options.server;
     this.#logger = logger;
     this.#modelRoot = options.model ?? files.displayName;
@@ -167,7 +166,7 @@ class ServingProcess implements RunningServer {
     this.#logger.info({}, `Stopping (${reason}): ${this.#activeRequests.size} requests are running`);
     await this.#drain();
     this.#activeRequests.endAll('shutdown');
-    await closeHttpServer(this.#server, CLOSE_GRACE_MS);
+    await this.#http.close(CLOSE_GRACE_MS);
     this.#stopThroughputLog();
     await this.llm.close();
     this.#logger.info({}, 'Stopped');

@@ -62,6 +62,9 @@ export async function* readOutputs(
       yield* hold(held, toOutput(arrival.value));
     }
     yield* takeAll(held);
+  } catch (error) {
+    yield* takeAll(held);
+    throw error;
   } finally {
     // When the reader leaves early, nobody waits for what was asked for.
     next.catch(() => {});
