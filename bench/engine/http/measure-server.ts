@@ -35,7 +35,8 @@ export async function measureServer(
     Object.assign(samples, await measureBursts(probe, streams, workload, prompts.bursts.get(streams)!));
   }
   const {pause, stepMs} = await measurePause(probe, workload, prompts);
-  const chunkMs = (samples['http-first-turn'].value * server.chunkTokens) / workload.chatPromptTokens;
+  const chunkShare = Math.min(1, server.chunkTokens / workload.chatPromptTokens);
+  const chunkMs = samples['http-first-turn'].value * chunkShare;
   samples['http-pause'] = pause;
   samples['http-chunk'] = {value: chunkMs + stepMs, cpuMsPerToken: null};
   samples['http-memory'] = {value: treePeakMemoryBytes(server.pid) / 1e6, cpuMsPerToken: null};

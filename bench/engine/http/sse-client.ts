@@ -46,7 +46,8 @@ export async function streamChat(url: string, messages: Message[], options: Chat
     stream_options: {include_usage: true},
   });
   for await (const chunk of chunksOf(response)) addChunk(answer, chunk, options);
-  if (answer.numOutputTokens === 0 || answer.chunkMs.length === 0) throw new Error('The stream ended before its usage');
+  if (answer.numOutputTokens === 0) throw new Error('The stream ended before its usage');
+  if (answer.chunkMs.length === 0) throw new Error(`An answer of ${answer.numOutputTokens} tokens had no text`);
   return {...answer, endMs: performance.now()};
 }
 
@@ -59,7 +60,8 @@ function addChunk(answer: StreamedAnswer, {choices, usage, error}: Chunk, {onChu
   const text = choices[0]?.delta?.content;
   if (text) {
     answer.text += text;
-    onChunk?.(answer.chunkMs.push(performance.now()));
+    answer.chunkMs.push(performance.now());
+    onChunk?.(answer.chunkMs.length);
   }
   if (usage && choices.length === 0) {
     answer.numPromptTokens = usage.prompt_tokens;

@@ -2,6 +2,7 @@
  * Advances token streams together, so that each forward pass holds a token of every stream that decodes. A new stream
  * computes its prompt on its own and joins with its first token.
  */
+import {setImmediate} from 'node:timers/promises';
 
 /** What becomes of a token; false ends the stream. */
 type OnToken = (token: number) => boolean;
@@ -32,7 +33,11 @@ export class StepLoop {
 
   async #loop(): Promise<void> {
     this.#isRunning = true;
-    while (this.#decoding.size > 0) await Promise.all([...this.#decoding].map((stream) => this.#step(stream)));
+    while (this.#decoding.size > 0) {
+      // Streams whose first tokens came from the same forward pass all get here before the next one.
+      await setImmediate();
+      await Promise.all([...this.#decoding].map((stream) => this.#step(stream)));
+    }
     this.#isRunning = false;
   }
 
