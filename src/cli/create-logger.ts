@@ -24,7 +24,9 @@ export function createLogger(options: LoggerOptions): Logger {
   const level = pinoLevels[options.logLevel];
   const asText = options.logFormat === 'auto' ? options.isTerminal : options.logFormat === 'text';
   const stream = {write: options.write};
-  return asText ? pino({level}, prettyStream(options)) : pino({level, base: null, timestamp: isoTime}, stream);
+  if (asText) return pino({level}, prettyStream(options));
+  const formatters = {level: (label: string) => ({level: label})};
+  return pino({level, base: null, timestamp: isoTime, formatters}, stream);
 }
 
 const isoTime = () => `,"time":"${new Date().toISOString()}"`;
