@@ -43,6 +43,11 @@ interface Row {
 const blockTokens = 16;
 /** Least content given up at once: giving memory back costs system calls for every layer. */
 const trimTokens = 256;
+/**
+ * Tokens at the end of a sequence that are always computed. One would do to get its logits, but a single token runs
+ * through another attention kernel than a chunk, with other last bits: the answer would depend on what was cached.
+ */
+const alwaysComputedTokens = 2;
 /** Room that each running sequence should still have when another one is let in. */
 const headroomTokens = 16;
 
@@ -110,19 +115,19 @@ export class KvCacheManager {
    * than computing the same twice.
    */
   isPrefixUnderway(owner: RowOwner): boolean {
-    const lengths = this.#rows.map((row) => this.#commonLength(row, row.owner?.tokenIds ?? row.tokenIds, owner));
+    const lengths = this.#rows.map((row) => this.#reusableTokens(row, row.owner?.tokenIds ?? row.tokenIds, owner));
     const available = Math.max(...this.#rows.map((row, index) => Math.min(lengths[index], row.tokenIds.length)));
     return Math.max(...lengths) >= available + blockTokens;
   }
 
   /**
    * Gives the owner a row, with as much of its beginning as can be reused.
-   * @returns tokens that need not be computed; at most all but one
+   * @returns tokens that need not be computed; never all of them
    */
   admit(owner: RowOwner): number {
     const placement = this.#place(owner);
     const row = this.#rows[placement.row];
-    row.tokenIds.length = this.#commonLength(row, row.tokenIds, owner);
+    row.tokenIds.length = this.#reusableTokens(row, row.tokenIds, owner);
     row.owner = owner;
     row.salt = owner.cacheSalt;
     row.reservedTokens = row.tokenIds.length;
@@ -200,8 +205,8 @@ export class KvCacheManager {
     return this.#rows.map((row) => ({
       row: row.index,
       isFree: row.owner === null,
-      numTokens: row.tokenIds.length,
-      commonTokens: this.#commonLength(row, row.tokenIds, owner),
+      commonTokens: this.#reusableTokens(row, row.tokenIds, owner),
+      otherTokens: row.tokenIds.length - matchingTokens(row, row.tokenIds, owner),
       recency: row.owner === null ? byAge.indexOf(row) / byAge.length : 1,
       isAtWindow: windowEdges === null || windowEdges.includes(row.index),
     }));
@@ -220,13 +225,11 @@ export class KvCacheManager {
     return [longest.start - 1, longest.end];
   }
 
-  /** How many leading tokens of the sequence are in the given list of a row; all but one at most. */
-  #commonLength(row: Row, tokenIds: readonly number[], owner: RowOwner): number {
-    if (!this.#enablePrefixCaching || row.salt !== owner.cacheSalt) return 0;
-    const limit = Math.min(tokenIds.length, owner.tokenIds.length - 1);
-    let length = 0;
-    while (length < limit && tokenIds[length] === owner.tokenIds[length]) length++;
-    return length;
+  /** How many leading tokens of the sequence are in the given list of a row and may be reused. */
+  #reusableTokens(row: Row, tokenIds: readonly number[], owner: RowOwner): number {
+    if (!this.#enablePrefixCaching) return 0;
+    const most = Math.max(0, owner.tokenIds.length - alwaysComputedTokens);
+    return Math.min(most, matchingTokens(row, tokenIds, owner));
   }
 
   #copyPrefix(source: Row, target: Row, numTokens: number): void {
@@ -301,6 +304,15 @@ export class KvCacheManager {
     this.#writtenBlocks += numBlocks - row.numBlocks;
     row.numBlocks = numBlocks;
   }
+}
+
+/** How many leading tokens of the sequence are in the given list of a row; none under another salt. */
+function matchingTokens(row: Row, tokenIds: readonly number[], owner: RowOwner): number {
+  if (row.salt !== owner.cacheSalt) return 0;
+  const limit = Math.min(tokenIds.length, owner.tokenIds.length);
+  let length = 0;
+  while (length < limit && tokenIds[length] === owner.tokenIds[length]) length++;
+  return length;
 }
 
 function areNeighbours(rows: ReadonlySet<number>): boolean {

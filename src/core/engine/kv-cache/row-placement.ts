@@ -9,10 +9,10 @@ export interface RowCandidate {
   row: number;
   /** Nobody owns the row. */
   isFree: boolean;
-  /** Tokens that the row holds. */
-  numTokens: number;
-  /** How many of them are also the beginning of the sequence. */
+  /** Tokens that the row holds and the sequence can reuse. */
   commonTokens: number;
+  /** Tokens that the row holds and the sequence does not have. */
+  otherTokens: number;
   /** Free rows: 0 for the one used longest ago, towards 1 for the latest. */
   recency: number;
   /** A sequence that decodes here needs no move. */
@@ -35,7 +35,7 @@ const reuseChance = 0.1;
 
 /**
  * @param candidates all rows, at least one of them free
- * @param sequenceLength tokens of the sequence, of which at least one is always computed
+ * @param sequenceLength tokens of the sequence
  */
 export function choosePlacement(candidates: readonly RowCandidate[], sequenceLength: number): Placement {
   const source = candidates.reduce((best, candidate) =>
@@ -51,12 +51,11 @@ export function choosePlacement(candidates: readonly RowCandidate[], sequenceLen
 }
 
 function placementCost(candidate: RowCandidate, source: RowCandidate, sequenceLength: number): number {
-  const lostTokens = candidate.numTokens - candidate.commonTokens;
   const reuse = isCopyBetter(candidate, source)
     ? source.commonTokens * copyCost
     : source.commonTokens - candidate.commonTokens;
   const move = candidate.isAtWindow ? 0 : sequenceLength * swapCost;
-  return lostTokens * candidate.recency * reuseChance + reuse + move;
+  return candidate.otherTokens * candidate.recency * reuseChance + reuse + move;
 }
 
 function isCopyBetter(candidate: RowCandidate, source: RowCandidate): boolean {

@@ -20,6 +20,12 @@ export interface SchedulerOptions {
 /** Waiting sequences looked at in one step; bounds the search for common beginnings. */
 const maxLookahead = 32;
 
+/**
+ * A single token behind others runs through another attention kernel than a longer chunk, with other last bits. Prompts
+ * are cut so that this never happens: how a prompt was cut depends on the company, and the answer must not.
+ */
+const minChunkTokens = 2;
+
 export class Scheduler {
   readonly #kvCache: KvCacheManager;
   readonly #tokenBudget: number;
@@ -32,8 +38,8 @@ export class Scheduler {
   constructor(kvCache: KvCacheManager, {maxNumSeqs, maxNumBatchedTokens, policy}: SchedulerOptions) {
     this.#kvCache = kvCache;
     this.#tokenBudget = maxNumBatchedTokens;
-    // Never more sequences than tokens in the budget: all of them can decode in one step.
-    this.#maxRunning = Math.min(maxNumSeqs, kvCache.numRows, maxNumBatchedTokens);
+    // All can decode in one step, and what is left of the budget suffices for a chunk that never ends badly.
+    this.#maxRunning = Math.min(maxNumSeqs, kvCache.numRows, Math.max(1, maxNumBatchedTokens - minChunkTokens));
     this.#compare = seniority[policy];
     this.#waiting = new RequestQueue(this.#compare);
     this.#running = new RequestQueue(this.#compare);
@@ -153,7 +159,9 @@ export class Scheduler {
   #planChunk(sequence: Sequence, budget: number, plan: SchedulerOutput): number {
     if (sequence.status !== 'prefilling') return 0;
     const start = this.#kvCache.numTokens(sequence);
-    const numTokens = Math.min(budget, sequence.tokenIds.length - start);
+    const isOnlyWork = plan.prefills.length === 0 && this.#decoding().length === 0;
+    const numTokens = chunkLength(start, sequence.tokenIds.length - start, budget, isOnlyWork);
+    if (numTokens === 0) return 0;
     const end = start + numTokens;
     if (!this.#reserve(sequence, end, plan)) return 0;
     plan.prefills.push({sequence, start, numTokens, isLast: end === sequence.tokenIds.length});
@@ -186,4 +194,13 @@ export class Scheduler {
       .sort((a, b) => a.row - b.row)
       .map((sequence) => ({sequence, start: sequence.tokenIds.length - 1, numTokens: 1, isLast: true}));
   }
+}
+
+/** @param isForced a bad chunk is better than none: the budget of the whole step is too small for good ones */
+function chunkLength(start: number, numMissing: number, budget: number, isForced: boolean): number {
+  const most = Math.min(budget, numMissing);
+  const length = numMissing - most === 1 ? most - 1 : most;
+  const isGood = length >= minChunkTokens || start === 0 || numMissing === 1;
+  if (isGood && length > 0) return length;
+  return isForced ? most : 0;
 }
