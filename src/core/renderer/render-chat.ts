@@ -64,7 +64,7 @@ function renderText(request: RenderRequest, options: RendererOptions, cache: Cha
     throw new ValidationError('Cannot apply chat template to an empty conversation. Provide at least one message.');
   }
   const source = chooseTemplate(options.templates, {
-    requested: requestedTemplate(request),
+    requested: requestedTemplate(request, options.templates),
     hasTools: request.tools !== null,
   });
   const template = cache.get(source);
@@ -76,10 +76,13 @@ function renderText(request: RenderRequest, options: RendererOptions, cache: Cha
   return runTemplate(template, conversation, request, options);
 }
 
-/** A template that comes with the request; whether that is allowed was decided before. Empty counts as absent. */
-function requestedTemplate({chat_template, chat_template_kwargs}: RenderRequest): string | null {
-  const fromKwargs = chat_template_kwargs?.chat_template;
-  return chat_template || (typeof fromKwargs === 'string' && fromKwargs) || null;
+/**
+ * A template that comes with the request; whether that is allowed was decided before. Empty counts as absent; one among
+ * the template's variables gives way to the template of the server's command line.
+ */
+function requestedTemplate(request: RenderRequest, {override}: ChatTemplates): string | null {
+  const fromKwargs = override === null ? request.chat_template_kwargs?.chat_template : null;
+  return request.chat_template || (typeof fromKwargs === 'string' && fromKwargs) || null;
 }
 
 function runTemplate(

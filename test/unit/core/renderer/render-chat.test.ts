@@ -229,7 +229,8 @@ describe('which template', () => {
     expect(await choose('rag')).toBe('R');
     expect(await choose('X', {chat_template: 'Q'})).toBe('Q');
     expect(await choose('X', {chat_template: ''})).toBe('X');
-    expect(await choose('X', {chat_template_kwargs: {chat_template: 'K'}})).toBe('K');
+    expect(await choose('X', {chat_template_kwargs: {chat_template: 'K'}})).toBe('X');
+    expect(await choose(null, {chat_template_kwargs: {chat_template: 'K'}})).toBe('K');
   });
 
   it('says when there is none', async () => {
