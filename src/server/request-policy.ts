@@ -48,7 +48,9 @@ function checkToolAvailability({tool_choice: choice}: ChatCompletionRequest): vo
 
 function checkTemplateTrust(request: ChatCompletionRequest, {options}: ServerContext): void {
   if (options.trustRequestChatTemplate) return;
-  const hasTemplate = request.chat_template !== null || 'chat_template' in (request.chat_template_kwargs ?? {});
+  const hasTemplate = [request.chat_template, request.chat_template_kwargs?.chat_template].some(
+    (template) => (template ?? null) !== null,
+  );
   if (hasTemplate) throw new ValidationError(UNTRUSTED_TEMPLATE_MESSAGE);
 }
 

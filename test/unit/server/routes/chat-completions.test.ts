@@ -158,6 +158,13 @@ describe('refusals', () => {
       'Chat template is passed with request, but --trust-request-chat-template is not set. Refused request with untrusted chat template.',
     ],
     [
+      {chat_template_kwargs: {chat_template: ''}},
+      400,
+      'BadRequestError',
+      null,
+      'Chat template is passed with request, but --trust-request-chat-template is not set. Refused request with untrusted chat template.',
+    ],
+    [
       {temperature: 5},
       400,
       'BadRequestError',
@@ -198,6 +205,13 @@ describe('refusals', () => {
     expect(answer.status).toBe(status);
     expect(answer.body).toEqual({error: {message, type, param, code: status}});
     expect(engine.requests).toHaveLength(0);
+  });
+
+  it('lets an empty template variable and trusted templates pass', async () => {
+    const {chat} = await openTestApp({}, {trustRequestChatTemplate: true});
+    expect((await chat({chat_template: 'x', return_prompt_text: true})).body.prompt_text).toBe('x');
+    const plain = await openTestApp();
+    expect((await plain.chat({chat_template_kwargs: {chat_template: null}})).status).toBe(200);
   });
 
   it('counts every choice against the queue limit', async () => {
