@@ -1,0 +1,134 @@
+import {describe, expect, it} from 'vitest';
+import {buildEngine, engineRequest, fakePrompt, outputsOf, runToEnd, tokensOf} from '../../../support/build-engine.ts';
+import {greedyContinuation} from '../../../support/fake-model-runner.ts';
+import type {samplingParams} from '../../../support/sampling-params.ts';
+
+const prompt = fakePrompt(10);
+const expected = greedyContinuation(prompt, {maxTokens: 12});
+
+async function finishOf(sampling: Partial<ReturnType<typeof samplingParams>>, options = {}) {
+  const {core} = buildEngine(options);
+  core.addRequests([engineRequest('a', prompt, {maxTokens: 12, ...sampling})]);
+  const steps = await runToEnd(core);
+  const {finishReason, stopReason} = outputsOf(steps, 'a').at(-1) ?? {};
+  return {finishReason, stopReason, tokens: tokensOf(steps, 'a')};
+}
+
+describe('how a sequence ends', () => {
+  it('needs a test sequence without repeated tokens at the start', () => {
+    expect(new Set(expected.slice(0, 5)).size).toBe(5);
+  });
+
+  it('ends with the end token, which has no stop reason and is part of the output', async () => {
+    expect(await finishOf({eosTokenId: expected[3]})).toEqual({
+      finishReason: 'stop',
+      stopReason: null,
+      tokens: expected.slice(0, 4),
+    });
+  });
+
+  it('ends with a stop token, whose id is the stop reason', async () => {
+    expect(await finishOf({stopTokenIds: [expected[4], expected[2]]})).toEqual({
+      finishReason: 'stop',
+      stopReason: expected[2],
+      tokens: expected.slice(0, 3),
+    });
+  });
+
+  it('takes an end token that is also a stop token for the end token, unless ends are ignored', async () => {
+    const both = {eosTokenId: expected[3], stopTokenIds: [expected[3]]};
+    expect(await finishOf(both)).toMatchObject({stopReason: null});
+    expect(await finishOf({...both, ignoreEos: true})).toMatchObject({finishReason: 'stop', stopReason: expected[3]});
+  });
+
+  it('goes on after an ignored end token', async () => {
+    expect(await finishOf({eosTokenId: expected[3], ignoreEos: true})).toEqual({
+      finishReason: 'length',
+      stopReason: null,
+      tokens: expected,
+    });
+  });
+
+  it('cannot end before min_tokens, and prefers the end token to the length', async () => {
+    const early = await finishOf({eosTokenId: expected[1], minTokens: 3});
+    expect(early.tokens.slice(0, 3)).not.toContain(expected[1]);
+    expect(await finishOf({eosTokenId: expected[3], maxTokens: 4})).toMatchObject({finishReason: 'stop'});
+  });
+
+  it('ends when the context is full, with the last token of it', async () => {
+    const {finishReason, tokens} = await finishOf({}, {maxModelLen: 15});
+    expect({finishReason, tokens}).toEqual({finishReason: 'length', tokens: expected.slice(0, 5)});
+  });
+
+  it('ends when the cache is full for a single sequence', async () => {
+    const {finishReason, tokens} = await finishOf({}, {kvCacheTokens: 16});
+    expect({finishReason, tokens}).toEqual({finishReason: 'length', tokens: expected.slice(0, 7)});
+  });
+});
+
+describe('requests and aborts', () => {
+  it('lets an abort take effect at the next step and tells of it once', async () => {
+    const {core} = buildEngine();
+    core.addRequests([engineRequest('a', prompt), engineRequest('b', fakePrompt(5))]);
+    await core.step();
+    core.abortRequests(['a', 'a', 'unknown']);
+    const {outputs, stats} = await core.step();
+    expect(outputs.filter(({requestId}) => requestId === 'a')).toMatchObject([
+      {finishReason: 'abort', newTokenIds: []},
+    ]);
+    expect(stats.numRunning).toBe(1);
+    core.checkInvariants();
+  });
+
+  it('finishes a request that is aborted before it ran', async () => {
+    const {core, runner} = buildEngine();
+    core.addRequests([engineRequest('a', prompt)]);
+    core.abortRequests(['a']);
+    const {outputs} = await core.step();
+    expect(outputs).toMatchObject([{requestId: 'a', finishReason: 'abort', numCachedTokens: null}]);
+    expect(runner.batches).toHaveLength(0);
+    expect(core.hasWork()).toBe(false);
+  });
+
+  it('takes aborts during a forward pass at the next step', async () => {
+    const {core} = buildEngine({}, {beforeExecute: () => core.abortRequests(['a'])});
+    core.addRequests([engineRequest('a', prompt)]);
+    expect((await core.step()).outputs).toMatchObject([{newTokenIds: [expected[0]], finishReason: null}]);
+    expect((await core.step()).outputs).toMatchObject([{newTokenIds: [], finishReason: 'abort'}]);
+  });
+
+  it('refuses a prompt that can never fit, and goes on', async () => {
+    const {core} = buildEngine({kvCacheTokens: 32});
+    core.addRequests([engineRequest('long', fakePrompt(33)), engineRequest('a', prompt, {maxTokens: 2})]);
+    const steps = await runToEnd(core);
+    expect(outputsOf(steps, 'long')).toMatchObject([{finishReason: 'error', error: {name: 'ValidationError'}}]);
+    expect(tokensOf(steps, 'a')).toEqual(expected.slice(0, 2));
+  });
+
+  it('fails one sequence without finite logits and keeps nothing of its cache', async () => {
+    const poison = (logits: Float32Array, tokenIds: readonly number[]) => {
+      if (tokenIds[0] === 1) logits.fill(Number.NaN);
+    };
+    const {core} = buildEngine({}, {changeLogits: poison});
+    core.addRequests([engineRequest('bad', [1, 2, 3, 4]), engineRequest('good', [2, 3, 4, 5], {maxTokens: 3})]);
+    const steps = await runToEnd(core);
+    expect(outputsOf(steps, 'bad')).toMatchObject([{finishReason: 'error', error: {name: 'GenerationError'}}]);
+    expect(tokensOf(steps, 'good')).toHaveLength(3);
+    core.addRequests([engineRequest('again', [1, 2, 3, 4])]);
+    expect(outputsOf(await runToEnd(core), 'again')[0].numCachedTokens).toBe(0);
+  });
+
+  it('gives sequences without a seed draws that differ from one another and repeat after a restart', async () => {
+    const drawAll = async (seed: number) => {
+      const {core} = buildEngine({seed});
+      const sampling = {temperature: 1, maxTokens: 8};
+      core.addRequests(['a', 'b'].map((id) => engineRequest(id, prompt, sampling)));
+      const steps = await runToEnd(core);
+      return [tokensOf(steps, 'a'), tokensOf(steps, 'b')];
+    };
+    const [a, b] = await drawAll(0);
+    expect(a).not.toEqual(b);
+    expect(await drawAll(0)).toEqual([a, b]);
+    expect(await drawAll(1)).not.toEqual([a, b]);
+  });
+});
