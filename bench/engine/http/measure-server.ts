@@ -55,8 +55,9 @@ class ServerProbe {
   }
 
   async ask(messages: Message[], maxTokens: number, onChunk?: (count: number) => void): Promise<StreamedAnswer> {
+    const index = this.numPromptTokens.push(0) - 1;
     const answer = await streamChat(this.#server.url, messages, {maxTokens, ...(onChunk && {onChunk})});
-    this.numPromptTokens.push(answer.numPromptTokens);
+    this.numPromptTokens[index] = answer.numPromptTokens;
     return answer;
   }
 

@@ -29,12 +29,20 @@ export async function installLlama(folder: string, onProgress: (line: string) =>
   return join(packageFolder, main);
 }
 
-/** Without scripts: the binaries are packages of their own, and nothing may be compiled or downloaded. */
+/**
+ * Without scripts: the binaries are packages of their own, and nothing may be compiled or downloaded. Of these packages
+ * only the one for this processor is wanted; the others, for GPUs, are large.
+ */
 async function npmInstall(folder: string): Promise<void> {
   await mkdir(folder, {recursive: true});
   await writeFile(join(folder, 'package.json'), '{"private": true}\n');
-  const args = ['install', '--prefix', folder, '--ignore-scripts', '--no-audit', '--no-fund', '--save-exact'];
-  const npm = spawn('npm', [...args, `${packageName}@${llamaPackageVersion}`], {stdio: ['ignore', 2, 2]});
+  const flags = ['--ignore-scripts', '--omit=optional', '--no-audit', '--no-fund'];
+  const packages = [packageName, binaryPackageName()].map((name) => `${name}@${llamaPackageVersion}`);
+  const npm = spawn('npm', ['install', '--prefix', folder, ...flags, ...packages], {stdio: ['ignore', 2, 2]});
   const [code] = await once(npm, 'exit');
-  if (code !== 0) throw new Error(`npm could not install ${packageName}@${llamaPackageVersion} (exit code ${code})`);
+  if (code !== 0) throw new Error(`npm could not install ${packages.join(' and ')} (exit code ${code})`);
+}
+
+function binaryPackageName(): string {
+  return `@node-llama-cpp/linux-${process.arch === 'arm' ? 'armv7l' : process.arch}`;
 }
