@@ -10,6 +10,7 @@ import {registerAccessLog} from './plugins/access-log.ts';
 import {registerAuth} from './plugins/auth.ts';
 import {registerCors} from './plugins/cors.ts';
 import {registerErrorHandlers} from './plugins/error-handler.ts';
+import {registerLoadReport} from './plugins/load-report.ts';
 import {registerRawBody} from './plugins/raw-body.ts';
 import {makeRequestId, registerRequestIdHeader} from './plugins/request-id.ts';
 import {RouteTable} from './route-table.ts';
@@ -70,6 +71,7 @@ export function buildApp(appOptions: AppOptions): FastifyInstance {
   if (options.enableRequestIdHeaders) registerRequestIdHeader(app);
   registerAuth(app, options.apiKey);
   registerCors(app, options);
+  registerLoadReport(app, context.llm);
   registerRawBody(app);
   const routes = new RouteTable(app);
   registerErrorHandlers(app, {logger, routes, maxBodyBytes: options.maxBodyBytes});

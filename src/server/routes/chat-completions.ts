@@ -16,6 +16,7 @@ import {
 } from '../../core/protocol/openai/chat-completion.ts';
 import type {ActiveRequest} from '../active-requests.ts';
 import {chatStreamError, isServerFault} from '../error-response.ts';
+import {IgnoredFields} from '../ignored-fields.ts';
 import type {AnswerContext} from '../openai/answer-context.ts';
 import {ChatChunks, type StreamOptions} from '../openai/chat-chunks.ts';
 import {readOutputs} from '../openai/chat-outputs.ts';
@@ -46,9 +47,10 @@ interface ChatCall {
 
 export function registerChatCompletions(routes: RouteTable, context: ServerContext): void {
   const readChat = createChatRequestReader({maxStopStrings: maxStopStrings()});
+  const ignoredFields = new IgnoredFields(context.logger);
   routes.add('POST', '/v1/chat/completions', async (request, reply) => {
     if (context.isStopping()) throw new OverloadedError(SHUTDOWN_MESSAGE);
-    const chat = readChatRequest(request, readChat);
+    const chat = readChatRequest(request, readChat, ignoredFields);
     checkRequestPolicy(chat, context);
     return answerChat(request, reply, chat, context);
   });
@@ -58,9 +60,14 @@ function maxStopStrings(): number {
   return Number(process.env.VLLM_MAX_STOP_STRINGS) || DEFAULT_MAX_STOP_STRINGS;
 }
 
-function readChatRequest(request: FastifyRequest, readChat: ChatRequestReader): ChatCompletionRequest {
+function readChatRequest(
+  request: FastifyRequest,
+  readChat: ChatRequestReader,
+  ignoredFields: IgnoredFields,
+): ChatCompletionRequest {
   const body = readJsonBody((request.body as Buffer | undefined) ?? null, request.clientContentType);
   const chat = readChat(body);
+  ignoredFields.report(body);
   const priority = integerHeader(request, 'x-vllm-priority');
   return priority === null ? chat : {...chat, priority};
 }

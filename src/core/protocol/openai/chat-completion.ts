@@ -78,8 +78,8 @@ export interface ChatSchemaLimits {
   maxStopStrings: number;
 }
 
-function chatCompletionSchema({maxStopStrings}: ChatSchemaLimits) {
-  return laxObject({
+function chatCompletionShape({maxStopStrings}: ChatSchemaLimits) {
+  return {
     messages: laxList(chatMessageSchema),
     model: nullable(laxString()),
     frequency_penalty: nullable(laxFloat()),
@@ -149,8 +149,17 @@ function chatCompletionSchema({maxStopStrings}: ChatSchemaLimits) {
     vllm_xargs: nullable(laxMap(extraArgumentSchema)),
     repetition_detection: nullable(repetitionDetectionSchema),
     stream_interval: nullable(laxInt({ge: 1})),
-  });
+  };
 }
+
+function chatCompletionSchema(limits: ChatSchemaLimits) {
+  return laxObject(chatCompletionShape(limits));
+}
+
+/** Names of all known fields. */
+export const CHAT_FIELDS: ReadonlySet<string> = new Set(
+  Object.keys(chatCompletionShape({maxStopStrings: DEFAULT_MAX_STOP_STRINGS})),
+);
 
 /** A chat request whose types are right. Null stands for "not given" where a server default may apply. */
 export type ChatCompletionRequest = z.output<ReturnType<typeof chatCompletionSchema>>;
