@@ -13,6 +13,7 @@ export function registerAccessLog(app: FastifyInstance, logger: Logger): void {
       method,
       path,
       status,
+      ...(!reply.raw.writableFinished && {aborted: true}),
       ms: Math.round(reply.elapsedTime),
     };
     logger.info(fields, `${method} ${path} ${status}`);
