@@ -24,7 +24,7 @@ export function createLogger(options: LoggerOptions): Logger {
   const level = pinoLevels[options.logLevel];
   const asText = options.logFormat === 'auto' ? options.isTerminal : options.logFormat === 'text';
   const stream = {write: options.write};
-  if (asText) return pino({level}, prettyStream(options));
+  if (asText) return pino({level, base: null}, prettyStream(options));
   const formatters = {level: (label: string) => ({level: label})};
   return pino({level, base: null, timestamp: isoTime, formatters}, stream);
 }

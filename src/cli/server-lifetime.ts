@@ -32,12 +32,28 @@ export async function waitForEnd(server: Stoppable, context: LifetimeContext): P
   return exitCode;
 }
 
+/**
+ * Ends the process on a signal while the server still starts; the engine notices that its parent has gone.
+ * @returns a function that takes the handlers off
+ */
+export function exitOnSignals(process: LifetimeContext['process'], beforeExit: () => void): () => void {
+  const onSignal = (signal: Signal) => {
+    beforeExit();
+    process.exit(exitCodes[signal]);
+  };
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  for (const signal of signals) process.on(signal, onSignal);
+  return () => {
+    for (const signal of signals) process.off(signal, onSignal);
+  };
+}
+
 function signalHandlers(server: Stoppable, context: LifetimeContext, fail: (error: Error) => void) {
   let isStopping = false;
   const onSignal = (signal: Signal) => {
     if (isStopping) context.process.exit(exitCodes[signal]);
     isStopping = true;
-    context.logger.info({signal}, `${signal}: stopping; a second signal ends at once`);
+    context.logger.info({}, `${signal}: stopping; a second signal ends at once`);
     server.stop(signal).catch(fail);
   };
   return {SIGINT: onSignal, SIGTERM: onSignal, SIGHUP: context.isTerminal ? onSignal : () => {}};

@@ -23,6 +23,7 @@ export interface TerminalOutputOptions {
 }
 
 const secondsBetweenLines = 10;
+const eraseToEndOfLine = '\u001b[K';
 
 export async function createTerminalOutput(options: TerminalOutputOptions): Promise<TerminalOutput> {
   const {stream, showsProgress} = options;
@@ -38,7 +39,7 @@ async function barOutput(stream: NodeJS.WriteStream): Promise<TerminalOutput> {
   const byStage = new Map<LoadStage, ReturnType<typeof bars.create>>();
   let isDrawing = true;
   return {
-    write: (text) => (isDrawing && byStage.size > 0 ? bars.log(text) : stream.write(text)),
+    write: (text) => (isDrawing && byStage.size > 0 ? bars.log(overBar(text)) : stream.write(text)),
     report({stage, fraction, detail}) {
       const payload = {stage: stage.padEnd(8), detail};
       const bar = byStage.get(stage) ?? bars.create(1, 0, payload);
@@ -46,10 +47,18 @@ async function barOutput(stream: NodeJS.WriteStream): Promise<TerminalOutput> {
       bar.update(fraction, payload);
     },
     finishProgress() {
-      if (isDrawing) bars.stop();
+      if (!isDrawing) return;
       isDrawing = false;
+      // Lines wait for the next drawing of the bars, and `stop` draws no more.
+      if (byStage.size > 0) bars.update();
+      bars.stop();
     },
   };
+}
+
+/** A line that is written over a longer bar erases what is left of it. */
+function overBar(text: string): string {
+  return text.replaceAll('\n', `${eraseToEndOfLine}\n`);
 }
 
 /** @param now seconds of a clock that only goes forward */

@@ -10,7 +10,7 @@ import {createLogger} from '../cli/create-logger.ts';
 import {flagsFromSpecs} from '../cli/flags-from-schema.ts';
 import {optionSpecs} from '../cli/option-spec.ts';
 import {curlExample, listeningLine, loadedLine, type ReadyFacts, readyJson, readyLine} from '../cli/ready-report.ts';
-import {waitForEnd} from '../cli/server-lifetime.ts';
+import {exitOnSignals, waitForEnd} from '../cli/server-lifetime.ts';
 import {nonDefaultOptions, type ResolvedOption} from '../cli/show-config.ts';
 import {serveTerminalOptionsSchema} from '../cli/terminal-options.ts';
 import {createTerminalOutput, type TerminalOutput} from '../cli/terminal-output.ts';
@@ -71,9 +71,11 @@ export default class Serve extends BaseCommand {
     const {startServer} = await import('../server/start-server.ts');
     const server = serverOptionsSchema.parse(options);
     const engine = engineOptionsSchema.parse(options);
+    const release = exitOnSignals(process, output.finishProgress);
     try {
       return await startServer({model, server, engine}, {reporter: output, logger});
     } finally {
+      release();
       output.finishProgress();
     }
   }

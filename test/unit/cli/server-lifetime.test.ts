@@ -1,6 +1,6 @@
 import {EventEmitter} from 'node:events';
 import {describe, expect, it} from 'vitest';
-import {type Stoppable, waitForEnd} from '../../../src/cli/server-lifetime.ts';
+import {exitOnSignals, type Stoppable, waitForEnd} from '../../../src/cli/server-lifetime.ts';
 import {silentLogger} from '../../../src/core/util/logger.ts';
 
 type End = Awaited<Stoppable['closed']>;
@@ -72,6 +72,24 @@ describe('waitForEnd', () => {
     const {events, close, ended} = setUp();
     close({reason: 'stopped'});
     await ended;
+    expect(events.eventNames()).toEqual([]);
+  });
+});
+
+describe('exitOnSignals', () => {
+  it('cleans up and ends at once, until it is taken off', () => {
+    const events = new EventEmitter();
+    const steps: unknown[] = [];
+    const process = {
+      on: events.on.bind(events),
+      off: events.off.bind(events),
+      exit: (code: number) => steps.push(code),
+    };
+    const release = exitOnSignals(process as never, () => steps.push('clean'));
+    events.emit('SIGINT', 'SIGINT');
+    events.emit('SIGTERM', 'SIGTERM');
+    expect(steps).toEqual(['clean', 130, 'clean', 143]);
+    release();
     expect(events.eventNames()).toEqual([]);
   });
 });
