@@ -26,7 +26,7 @@ function modelLikeLogits(): Float32Array {
   const random = Random.fromSeed(1n);
   const normal = () =>
     Math.sqrt(-2 * Math.log(1 - random.nextUniform())) * Math.cos(2 * Math.PI * random.nextUniform());
-  return Float32Array.from({length: numRows * vocabSize}, (_, i) => normal() * 3 + (i % 5000 === 7 ? 12 : 0));
+  return Float32Array.from({length: numRows * vocabSize}, (_, i) => normal() * 4 + (i % 5000 === 7 ? 12 : 0));
 }
 
 function measureMsPerRow(logits: Float32Array, overrides: Partial<SamplingParams>): number {

@@ -53,7 +53,7 @@ export class Sampler {
   }
 
   /**
-   * Picks the next token of one sequence. Takes exactly one random number unless the temperature is 0.
+   * Picks the next token of one sequence. Takes random numbers unless the temperature is 0.
    * @param logits one row `[vocabSize]`, changed in place
    * @throws GenerationError when the row holds NaN or no finite number
    */
@@ -70,7 +70,7 @@ export class Sampler {
     this.#distribution.load(logits, largest, params.temperature, maxDistance);
     if (params.topK > 0) this.#distribution.keepMostLikely(params.topK);
     if (params.topP < 1) this.#distribution.keepMass(params.topP);
-    return this.#distribution.draw(random.nextUniform());
+    return this.#distribution.draw(() => random.nextUniform());
   }
 }
 

@@ -5,13 +5,20 @@
  * probability mass it holds. top-k and top-p find the bin in which their border lies and look at single tokens only
  * there; the draw picks a bin by mass, then a token within it. One object is made for the engine and loaded again for
  * every row; nothing is allocated per row.
+ *
+ * Most tokens of a model are so unlikely that together they count for next to nothing, yet they are what takes time. So
+ * at first only the head is binned, and of the tail no more is known than a bound of its mass. A draw over both that
+ * falls into the head is settled; one that falls behind it (rarely) has the tail computed, and is repeated when it lies
+ * behind the tail's true mass too. That is rejection sampling: every token has exactly its probability.
  */
 
 /** Bins for each unit of distance. */
 const binsPerUnit = 32;
+/** The head: within a factor of a million of the most likely token. The rest of 50,000 then weighs 0.04 at most. */
+const headDistance = 14;
 /** exp(-44) is 8e-20: with 50,000 such tokens the mass left out is far below what a draw can resolve. */
 const maxBinnedDistance = 44;
-const numBins = binsPerUnit * maxBinnedDistance;
+const numBins = binsPerUnit * maxBinnedDistance + 1;
 
 /** exp(-distance) at the middle of each bin: from there a short polynomial reaches every distance in the bin. */
 const middleOfBin = Float64Array.from({length: numBins}, (_, bin) => (bin + 0.5) / binsPerUnit);
@@ -30,27 +37,28 @@ export class TokenDistribution {
   readonly #masses = new Float64Array(numBins);
   /** Space for the logits of one bin. */
   readonly #binLogits: Float32Array;
-  readonly #allIds: Int32Array;
-  /** Space for the ids up to #lastBin, once a border is known. */
-  readonly #nearIds: Int32Array;
+  /** Space for #ids. */
+  readonly #idSpace: Int32Array;
   #logits: Float32Array = new Float32Array(0);
   #largest = 0;
   #inverseTemperature = 1;
 
-  // A token is kept when its distance is at most #maxDistance and it is not beyond the border: its logit is above
-  // #borderLogit, or equal with an id up to #borderId. Bins behind #lastBin are out as a whole. All kept tokens are
-  // among #ids (ascending).
-  #ids: Int32Array;
-  #maxDistance = 0;
+  // A token is kept when its distance is at most #keptDistance and it is not beyond the border: its logit is above
+  // #borderLogit, or equal with an id up to #borderId. Bins behind #lastBin are out as a whole.
+  // Binned are the kept tokens up to #binnedDistance, #tailBound is the most that the others can weigh; all binned
+  // tokens are among #ids (ascending).
+  #keptDistance = 0;
+  #binnedDistance = 0;
+  #tailBound = 0;
   #borderLogit = 0;
   #borderId = 0;
   #lastBin = 0;
+  #ids: Int32Array;
 
   constructor(vocabSize: number) {
     this.#binLogits = new Float32Array(vocabSize);
-    this.#allIds = Int32Array.from({length: vocabSize}, (_, id) => id);
-    this.#nearIds = new Int32Array(vocabSize);
-    this.#ids = this.#allIds;
+    this.#idSpace = new Int32Array(vocabSize);
+    this.#ids = this.#idSpace;
   }
 
   /**
@@ -64,25 +72,18 @@ export class TokenDistribution {
     this.#logits = logits;
     this.#largest = largest;
     this.#inverseTemperature = 1 / temperature;
-    this.#maxDistance = Math.min(maxDistance, maxBinnedDistance - 1e-9);
+    this.#keptDistance = Math.min(maxDistance, maxBinnedDistance);
     this.#borderLogit = Number.NEGATIVE_INFINITY;
     this.#borderId = logits.length;
     this.#lastBin = numBins - 1;
-    this.#ids = this.#allIds;
-    this.#fillBins();
+    this.#fillBins(Math.min(this.#keptDistance, headDistance));
   }
 
   /** Keeps the `k` most likely tokens, and those as likely as the k-th (as vLLM: vllm/v1/sample/ops/topk_topp_sampler.py). */
   keepMostLikely(k: number): void {
-    const counts = this.#counts;
-    let numBefore = 0;
-    for (let bin = 0; bin <= this.#lastBin; bin++) {
-      if (numBefore + counts[bin] >= k) {
-        this.#narrowTo(bin);
-        this.#cutAtRank(bin, k - numBefore);
-        return;
-      }
-      numBefore += counts[bin];
+    if (!this.#cutAtCount(k) && this.#tailBound > 0) {
+      this.#fillBins(this.#keptDistance);
+      this.#cutAtCount(k);
     }
   }
 
@@ -91,7 +92,8 @@ export class TokenDistribution {
    * at the border those with the lowest ids.
    */
   keepMass(share: number): void {
-    const target = share * this.#totalMass();
+    const target = share * (this.#binnedMass() + this.#tailMass());
+    if (target > this.#binnedMass()) this.#fillBins(this.#keptDistance);
     const masses = this.#masses;
     let massBefore = 0;
     for (let bin = 0; bin <= this.#lastBin; bin++) {
@@ -106,37 +108,85 @@ export class TokenDistribution {
 
   /**
    * Picks a kept token.
-   * @param uniform random number in [0, 1)
+   * @param nextUniform gives random numbers in [0, 1); one is used nearly always, two at most
    * @returns its id
    */
-  draw(uniform: number): number {
-    const masses = this.#masses;
-    let rest = uniform * this.#totalMass();
-    let lastFilled = 0;
-    for (let bin = 0; bin <= this.#lastBin; bin++) {
-      if (masses[bin] === 0) continue;
-      if (rest < masses[bin]) return this.#drawInBin(bin, rest);
-      rest -= masses[bin];
-      lastFilled = bin;
+  draw(nextUniform: () => number): number {
+    for (;;) {
+      const position = nextUniform() * (this.#binnedMass() + this.#tailBound);
+      if (this.#tailBound > 0 && position >= this.#binnedMass()) this.#fillBins(this.#keptDistance);
+      if (position < this.#binnedMass()) return this.#tokenAt(position);
     }
-    return this.#drawInBin(lastFilled, Number.POSITIVE_INFINITY);
   }
 
-  /** Hot loop: one pass over the vocabulary. NaN and -Infinity fail the comparison and stay out. */
-  #fillBins(): void {
+  /** Hot loop over the vocabulary. NaN and -Infinity fail the comparison and stay out. */
+  #fillBins(maxDistance: number): void {
     const counts = this.#counts.fill(0);
     const masses = this.#masses.fill(0);
     const logits = this.#logits;
     const largest = this.#largest;
     const inverseTemperature = this.#inverseTemperature;
-    const maxDistance = this.#maxDistance;
+    const lowest = largest - (maxDistance + 0.001) / inverseTemperature;
+    const ids = this.#idSpace;
+    let numBinned = 0;
     for (let id = 0; id < logits.length; id++) {
+      if (!(logits[id] >= lowest)) continue;
       const distance = (largest - logits[id]) * inverseTemperature;
-      if (!(distance <= maxDistance)) continue;
+      if (distance > maxDistance) continue;
       const bin = (distance * binsPerUnit) | 0;
       counts[bin]++;
       masses[bin] += weightOf(distance, bin);
+      ids[numBinned++] = id;
     }
+    this.#ids = ids.subarray(0, numBinned);
+    this.#binnedDistance = maxDistance;
+    this.#tailBound = maxDistance < this.#keptDistance ? (logits.length - numBinned) * Math.exp(-maxDistance) : 0;
+  }
+
+  /** What the kept tokens behind the binned ones weigh. Hot loop over the vocabulary. */
+  #tailMass(): number {
+    if (this.#tailBound === 0) return 0;
+    const logits = this.#logits;
+    const largest = this.#largest;
+    const inverseTemperature = this.#inverseTemperature;
+    const [binnedDistance, keptDistance] = [this.#binnedDistance, this.#keptDistance];
+    let mass = 0;
+    for (let id = 0; id < logits.length; id++) {
+      const distance = (largest - logits[id]) * inverseTemperature;
+      if (distance > binnedDistance && distance <= keptDistance) {
+        mass += weightOf(distance, (distance * binsPerUnit) | 0);
+      }
+    }
+    return mass;
+  }
+
+  /** @returns false when fewer than `k` tokens are binned */
+  #cutAtCount(k: number): boolean {
+    const counts = this.#counts;
+    let numBefore = 0;
+    for (let bin = 0; bin <= this.#lastBin; bin++) {
+      if (numBefore + counts[bin] >= k) {
+        this.#narrowTo(bin);
+        this.#cutAtRank(bin, k - numBefore);
+        return true;
+      }
+      numBefore += counts[bin];
+    }
+    return false;
+  }
+
+  /** The token at a position within the binned mass. */
+  #tokenAt(position: number): number {
+    const masses = this.#masses;
+    let rest = position;
+    let lastFilled = 0;
+    for (let bin = 0; bin <= this.#lastBin; bin++) {
+      if (masses[bin] === 0) continue;
+      if (rest < masses[bin]) return this.#tokenInBin(bin, rest);
+      rest -= masses[bin];
+      lastFilled = bin;
+    }
+    return this.#tokenInBin(lastFilled, Number.POSITIVE_INFINITY);
   }
 
   /** Leaves out everything behind a bin, so that later passes see few tokens. */
@@ -144,10 +194,11 @@ export class TokenDistribution {
     const logits = this.#logits;
     const lowest = this.#largest - (bin + 1.01) / (binsPerUnit * this.#inverseTemperature);
     let count = 0;
-    const [ids, nearIds] = [this.#ids, this.#nearIds];
-    for (let i = 0; i < ids.length; i++) if (logits[ids[i]] >= lowest) nearIds[count++] = ids[i];
-    this.#ids = this.#nearIds.subarray(0, count);
+    const [ids, idSpace] = [this.#ids, this.#idSpace];
+    for (let i = 0; i < ids.length; i++) if (logits[ids[i]] >= lowest) idSpace[count++] = ids[i];
+    this.#ids = idSpace.subarray(0, count);
     this.#lastBin = bin;
+    this.#tailBound = 0;
   }
 
   /** Puts the border at the token of the given rank (1 = most likely) within a bin. */
@@ -184,7 +235,7 @@ export class TokenDistribution {
     this.#counts[bin] = count;
   }
 
-  #drawInBin(bin: number, target: number): number {
+  #tokenInBin(bin: number, target: number): number {
     let rest = target;
     let picked = 0;
     this.#forEachKeptIn(bin, (id, _logit, weight) => {
@@ -225,13 +276,13 @@ export class TokenDistribution {
       const logit = logits[id];
       if (!(logit >= lowest) || logit > highest) continue;
       const distance = (this.#largest - logit) * this.#inverseTemperature;
-      if (distance > this.#maxDistance || ((distance * binsPerUnit) | 0) !== bin) continue;
+      if (distance > this.#binnedDistance || ((distance * binsPerUnit) | 0) !== bin) continue;
       if (logit === this.#borderLogit && id > this.#borderId) continue;
       if (visit(id, logit, weightOf(distance, bin))) return;
     }
   }
 
-  #totalMass(): number {
+  #binnedMass(): number {
     let total = 0;
     for (let bin = 0; bin <= this.#lastBin; bin++) total += this.#masses[bin];
     return total;
