@@ -11,7 +11,7 @@ export interface Usage {
 }
 
 export type ChatEvent = {/** Index of the choice, 0..n-1. */ choice: number} & (
-  | {type: 'text-delta'; /** May be empty: a token whose text is held back. */ text: string; tokenIds: number[]}
+  | {type: 'text-delta' /** May be empty: a token whose text is held back. */; text: string; tokenIds: number[]}
   | {
       type: 'finish';
       finishReason: FinishReason;
