@@ -3,7 +3,6 @@
  * The client lives from the child's `ready` to its exit; starting it is a function of its own.
  */
 import {type ChildProcess, fork} from 'node:child_process';
-import {once} from 'node:events';
 import {createInterface} from 'node:readline';
 import type {Readable} from 'node:stream';
 import {setTimeout as delay} from 'node:timers/promises';
@@ -139,7 +138,7 @@ class EngineProcess {
   async #watch(): Promise<void> {
     const cause = await endOf(this.#child);
     // The last message and the last words may still be in the pipes.
-    await Promise.race([once(this.#child, 'close'), delay(drainMs)]);
+    await Promise.race([new Promise((resolve) => this.#child.once('close', resolve)), delay(drainMs)]);
     const lastWords = this.#errorLines.length === 0 ? '' : `; its last words: ${this.#errorLines.join(' | ')}`;
     this.onExit(new Error(`${cause}${lastWords}`));
   }
@@ -148,7 +147,7 @@ class EngineProcess {
 /** Resolves with the reason in words when the child has ended or could not be started. */
 function endOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
-    child.once('error', (error) => resolve(`it could not be started (${error.message})`));
+    child.on('error', (error) => resolve(`it could not be started (${error.message})`));
     child.once('exit', (code, signal) =>
       resolve(`process ${child.pid} ${signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`}`),
     );

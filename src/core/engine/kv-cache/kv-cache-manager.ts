@@ -111,13 +111,14 @@ export class KvCacheManager {
   }
 
   /**
-   * Whether another sequence is just computing a longer common beginning than any row holds: waiting for it is cheaper
-   * than computing the same twice.
+   * Whether one of the other sequences, which get on in this step, will hold a longer common beginning than any row
+   * holds now: waiting for it is cheaper than computing the same twice.
    */
-  isPrefixUnderway(owner: RowOwner): boolean {
-    const lengths = this.#rows.map((row) => this.#reusableTokens(row, row.owner?.tokenIds ?? row.tokenIds, owner));
-    const available = Math.max(...this.#rows.map((row, index) => Math.min(lengths[index], row.tokenIds.length)));
-    return Math.max(...lengths) >= available + blockTokens;
+  isPrefixUnderway(owner: RowOwner, others: readonly RowOwner[]): boolean {
+    const held = Math.max(...this.#rows.map((row) => this.#reusableTokens(row, row.tokenIds, owner)));
+    return others.some(
+      (other) => this.#reusableTokens(this.#rowOf(other), other.tokenIds, owner) >= held + blockTokens,
+    );
   }
 
   /**

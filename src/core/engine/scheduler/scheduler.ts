@@ -128,7 +128,7 @@ export class Scheduler {
       if (budget === 0) return;
       if (sequence.status === 'waiting') {
         admits &&= plan.numPreemptions === 0 && this.#canAdmit(sequence);
-        if (!admits || this.#kvCache.isPrefixUnderway(sequence)) continue;
+        if (!admits || this.#isPrefixUnderway(sequence, plan)) continue;
         this.#admit(sequence, plan);
       }
       budget -= this.#planChunk(sequence, budget, plan);
@@ -138,6 +138,11 @@ export class Scheduler {
   #prefillCandidates(): Sequence[] {
     const prefilling = this.#running.first().filter(({status}) => status === 'prefilling');
     return [...prefilling, ...this.#waiting.first(maxLookahead)].sort(this.#compare);
+  }
+
+  #isPrefixUnderway(sequence: Sequence, {prefills}: SchedulerOutput): boolean {
+    const planned = prefills.map((chunk) => chunk.sequence).filter(({status}) => status === 'prefilling');
+    return this.#kvCache.isPrefixUnderway(sequence, planned);
   }
 
   #canAdmit(sequence: Sequence): boolean {

@@ -66,10 +66,10 @@ describe('KvCacheManager', () => {
     setup.cache.admit(first);
     await compute(setup, first, 20);
     const second = owner([...range(50), 59]);
-    expect(setup.cache.isPrefixUnderway(second)).toBe(true);
-    expect(setup.cache.isPrefixUnderway(owner(range(50, 5)))).toBe(false);
+    expect(setup.cache.isPrefixUnderway(second, [first])).toBe(true);
+    expect(setup.cache.isPrefixUnderway(owner(range(50, 5)), [first])).toBe(false);
     await compute(setup, first);
-    expect(setup.cache.isPrefixUnderway(second)).toBe(false);
+    expect(setup.cache.isPrefixUnderway(second, [first])).toBe(false);
   });
 
   it('shares nothing between salts', async () => {
