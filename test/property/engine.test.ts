@@ -12,7 +12,11 @@ const eosTokenId = 3;
 
 /** Prompts from few beginnings, so that many share one; some are long enough to be chunked. */
 const prompt = fc
-  .tuple(fc.constantFrom(1, 2), fc.oneof(fc.constantFrom(0, 20, 50), fc.nat(70)), fc.array(fc.nat(1), {minLength: 1, maxLength: 5}))
+  .tuple(
+    fc.constantFrom(1, 2),
+    fc.oneof(fc.constantFrom(0, 20, 50), fc.nat(70)),
+    fc.array(fc.nat(1), {minLength: 1, maxLength: 5}),
+  )
   .map(([family, sharedLength, tail]) => [
     ...Array.from({length: sharedLength}, (_, i) => (i * 7 + family * 13) % 60),
     ...tail,
