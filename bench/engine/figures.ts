@@ -48,7 +48,6 @@ function loopFigures(workload: Workload): Figure[] {
       title: `loop: output, ${mostStreams(workload)} prompts of ${httpPromptTokens}, ${httpOutputTokens} out`,
       ...speed,
     },
-    {id: 'loop-memory', title: 'loop: peak memory', unit: 'MB', better: 'lower'},
   ];
 }
 
@@ -67,7 +66,7 @@ function httpFigures(workload: Workload): Figure[] {
     ),
     ...streams.map((count) => ({
       id: `http-first-token-${count}`,
-      title: `http: first token, ${streamsText(count)} at once`,
+      title: `http: first token, ${streamsText(count)}, ${httpPromptTokens} in`,
       ...wait,
     })),
     {
@@ -86,7 +85,7 @@ function httpFigures(workload: Workload): Figure[] {
     },
     {
       id: 'http-pause',
-      title: `http: longest pause of ${pauseStreams} streams, ${chatPromptTokens}-token prompt arrives`,
+      title: `http: longest pause of ${pauseStreams} streams, ${chatPromptTokens} tokens arrive`,
       ...wait,
       target: {type: 'other', id: 'http-chunk', atMostTimes: pauseTolerance, text: 'one chunk'},
     },

@@ -5,7 +5,6 @@
 import {measureServer, type ServerResult} from './http/measure-server.ts';
 import {measureLoop} from './loop/measure-loop.ts';
 import {watchOtherLoad} from './process/other-load.ts';
-import {treePeakMemoryBytes} from './process/proc-files.ts';
 import type {BenchPrompts} from './prompts.ts';
 import type {SamplesBySide} from './results.ts';
 import type {LoadReading, Samples} from './samples.ts';
@@ -87,7 +86,6 @@ const measureParts: Record<Part, MeasurePart> = {
     try {
       const otherCores = watchOtherLoad();
       const samples = await measureLoop(loop, workload, prompts);
-      samples['loop-memory'] = {value: treePeakMemoryBytes(loop.child.pid) / 1e6, cpuMsPerToken: null};
       return {samples, numPromptTokens: [], otherCores: otherCores()};
     } finally {
       await loop.child.stop();
