@@ -8,6 +8,7 @@
 import {assertInvariant} from '../../util/assert.ts';
 import type {KvCacheManager} from '../kv-cache/kv-cache-manager.ts';
 import type {Sequence} from '../sequence.ts';
+import {chunkLength, minChunkTokens} from './chunk-length.ts';
 import {RequestQueue, type SchedulingPolicy, seniority} from './request-queue.ts';
 import type {ScheduledChunk, SchedulerOutput} from './scheduler-output.ts';
 
@@ -19,12 +20,6 @@ export interface SchedulerOptions {
 
 /** Waiting sequences looked at in one step; bounds the search for common beginnings. */
 const maxLookahead = 32;
-
-/**
- * A single token behind others runs through another attention kernel than a longer chunk, with other last bits. Prompts
- * are cut so that this never happens: how a prompt was cut depends on the company, and the answer must not.
- */
-const minChunkTokens = 2;
 
 export class Scheduler {
   readonly #kvCache: KvCacheManager;
@@ -165,7 +160,7 @@ export class Scheduler {
     if (sequence.status !== 'prefilling') return 0;
     const start = this.#kvCache.numTokens(sequence);
     const isOnlyWork = plan.prefills.length === 0 && this.#decoding().length === 0;
-    const numTokens = chunkLength(start, sequence.tokenIds.length - start, budget, isOnlyWork);
+    const numTokens = chunkLength(sequence.tokenIds.length - start, budget, isOnlyWork);
     if (numTokens === 0) return 0;
     const end = start + numTokens;
     if (!this.#reserve(sequence, end, plan)) return 0;
@@ -199,13 +194,4 @@ export class Scheduler {
       .sort((a, b) => a.row - b.row)
       .map((sequence) => ({sequence, start: sequence.tokenIds.length - 1, numTokens: 1, isLast: true}));
   }
-}
-
-/** @param isForced a bad chunk is better than none: the budget of the whole step is too small for good ones */
-function chunkLength(start: number, numMissing: number, budget: number, isForced: boolean): number {
-  const most = Math.min(budget, numMissing);
-  const length = numMissing - most === 1 ? most - 1 : most;
-  const isGood = length >= minChunkTokens || start === 0 || numMissing === 1;
-  if (isGood && length > 0) return length;
-  return isForced ? most : 0;
 }

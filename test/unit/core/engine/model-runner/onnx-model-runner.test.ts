@@ -6,6 +6,7 @@ import {OrtApi} from '../../../../../src/core/engine/model-runner/ort/ort-api.ts
 import {OrtEnvironment} from '../../../../../src/core/engine/model-runner/ort/ort-environment.ts';
 import {findOrtLibrary} from '../../../../../src/core/engine/model-runner/ort/ort-library.ts';
 import {OrtSession} from '../../../../../src/core/engine/model-runner/ort/ort-session.ts';
+import {chunkLength} from '../../../../../src/core/engine/scheduler/chunk-length.ts';
 import {GenerationError, ModelError} from '../../../../../src/core/errors.ts';
 import {embeddedModelFolder} from '../../../../support/embedded-model.ts';
 import {argmax, largestDifference, loadForTest} from '../../../../support/run-model.ts';
@@ -85,6 +86,44 @@ test('logits of decoding rows come first, then those of the prompts that want th
   const row = (index: number) => logits.slice(index * runner.vocabSize, (index + 1) * runner.vocabSize);
   expect(argmax(row(0))).toBe(argmax(row(2)));
   expect(argmax(row(1))).not.toBe(argmax(row(0)));
+});
+
+test('a prompt gives the same bits in whatever chunks the scheduler cuts it', async () => {
+  const {runner} = model;
+  const tokens = Array.from({length: 200}, (_, index) => (index * index * 31 + index * 17) % 49_000);
+  const computeIn = async (budget: number) => {
+    let logits = new Float32Array();
+    for (let start = 0; start < tokens.length; ) {
+      const length = chunkLength(tokens.length - start, budget, true);
+      const tokenIds = tokens.slice(start, start + length);
+      start += length;
+      const prefills = [{row: 2, start: start - length, tokenIds, wantsLogits: start === tokens.length}];
+      logits = Float32Array.from(await runner.execute({decodes: [], prefills}));
+    }
+    return logits;
+  };
+  const whole = await computeIn(1000);
+  for (const budget of [5, 33, 66, 129, 199])
+    expect(largestDifference(await computeIn(budget), whole), `${budget}`).toBe(0);
+});
+
+test('a row gives the same bits alone and in company', async () => {
+  const {runner} = model;
+  const rows = [0, 1, 2, 3];
+  const lengths = rows.map((row) => 9 + 5 * row);
+  for (const row of rows)
+    await prefill(
+      row,
+      Array.from({length: lengths[row] as number}, (_, index) => 100 * row + index),
+    );
+  const alone = [];
+  for (const row of rows) alone.push(await next(row, lengths[row] as number, 500 + row));
+  const decodes = rows.map((row) => ({row, start: lengths[row] as number, tokenIds: [500 + row], wantsLogits: true}));
+  const together = await runner.execute({decodes, prefills: []});
+  for (const row of rows) {
+    const part = together.subarray(row * runner.vocabSize, (row + 1) * runner.vocabSize);
+    expect(largestDifference(part, alone[row] as Float32Array)).toBe(0);
+  }
 });
 
 test('the event loop goes on during a step', async () => {

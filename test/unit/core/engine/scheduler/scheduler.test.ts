@@ -57,8 +57,8 @@ describe('token budget', () => {
     engine.core.addRequests([engineRequest('a', fakePrompt(33)), engineRequest('b', fakePrompt(30, 2))]);
     await steps(engine, 3);
     expect(shapes(engine)).toEqual([
-      [0, [31, 1]],
-      [0, [2, 29]],
+      [0, [31]],
+      [0, [2, 30]],
       [2, []],
     ]);
   });
