@@ -29,15 +29,13 @@ export interface RoundsResult {
 
 export async function measureRounds(options: RoundsOptions): Promise<RoundsResult> {
   const result: RoundsResult = {samples: {ours: [], llama: []}, load: [], mismatches: []};
-  const prompts: Partial<Record<SideName, number[]>> = {};
   for (let round = 0; round < options.workload.rounds; round++) {
-    for (const name of orderOfRound(round)) {
-      const measured = await measureSide(options, name, round, result.load);
-      result.samples[name].push(measured.samples);
-      prompts[name] = measured.numPromptTokens;
-    }
+    const {ours, llama} = await measureRound(options, round, result.load);
+    result.samples.ours.push(ours.samples);
+    result.samples.llama.push(llama.samples);
+    result.mismatches = comparePrompts(ours.numPromptTokens, llama.numPromptTokens);
   }
-  return {...result, mismatches: comparePrompts(prompts.ours ?? [], prompts.llama ?? [])};
+  return result;
 }
 
 export function orderOfRound(round: number): SideName[] {
@@ -56,22 +54,29 @@ export function comparePrompts(ours: readonly number[], llama: readonly number[]
   return [`the servers count the same prompts differently (tokens ours/llama.cpp: ${differing.join(', ')})`];
 }
 
-async function measureSide(
+/** Both sides of a part right after one another, then the next part. */
+async function measureRound(
   {sides, parts, workload, prompts, onProgress}: RoundsOptions,
-  name: SideName,
   round: number,
   load: LoadReading[],
-): Promise<ServerResult> {
-  const result: ServerResult = {samples: {}, numPromptTokens: []};
+): Promise<Record<SideName, ServerResult>> {
+  const results = {ours: emptyResult(), llama: emptyResult()};
   for (const part of parts) {
-    const label = `round ${round + 1} of ${workload.rounds}, ${name}, ${part}`;
-    onProgress(label);
-    const measured = await measureParts[part](sides[name], workload, prompts);
-    Object.assign(result.samples, measured.samples);
-    result.numPromptTokens = measured.numPromptTokens;
-    load.push({label, otherCores: measured.otherCores});
+    for (const name of orderOfRound(round)) {
+      const label = `round ${round + 1} of ${workload.rounds}, ${part}, ${name}`;
+      onProgress(label);
+      const {samples, numPromptTokens, otherCores} = await measureParts[part](sides[name], workload, prompts);
+      Object.assign(results[name].samples, samples);
+      results[name].numPromptTokens.push(...numPromptTokens);
+      load.push({label, otherCores});
+    }
   }
-  return {...result, samples: {...result.samples, ...serverOfLoop(result.samples, workload)}};
+  for (const {samples} of Object.values(results)) Object.assign(samples, serverOfLoop(samples, workload));
+  return results;
+}
+
+function emptyResult(): ServerResult {
+  return {samples: {}, numPromptTokens: []};
 }
 
 type MeasurePart = (

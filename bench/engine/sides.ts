@@ -2,7 +2,7 @@
 
 import {once} from 'node:events';
 import {createServer} from 'node:net';
-import {join} from 'node:path';
+import {basename, join} from 'node:path';
 import {setTimeout} from 'node:timers/promises';
 import {engineOptionsSchema} from '../../src/core/config/engine-config.ts';
 import type {ModelFiles} from '../../src/core/model/resolve-model.ts';
@@ -77,7 +77,7 @@ function llamaSide(settings: SideSettings): Side {
     serverTitle:
       llamaServerPath === null
         ? "a small SSE server of this benchmark around node-llama-cpp, not llama.cpp's own"
-        : `llama.cpp's own server (${llamaServerPath})`,
+        : `llama.cpp's own server (${basename(llamaServerPath)})`,
     chunkTokens: llamaBatchSize,
     startLoop: () => startLoop(join(here, 'loop/llama-loop.ts'), loopSettings(settings)),
     startServer: () =>

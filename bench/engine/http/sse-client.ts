@@ -25,8 +25,6 @@ interface Chunk {
   error?: {message: string};
 }
 
-const agent = new http.Agent({keepAlive: true});
-
 /** @throws Error when the server does not answer with a whole stream */
 export async function streamChat(url: string, messages: Message[], options: ChatOptions): Promise<StreamedAnswer> {
   const answer: StreamedAnswer = {
@@ -73,7 +71,8 @@ async function post(url: string, body: object): Promise<http.IncomingMessage> {
   const text = JSON.stringify(body);
   const headers = {'content-type': 'application/json', 'content-length': Buffer.byteLength(text)};
   const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
-    const request = http.request(url, {method: 'POST', headers, agent}, resolve).on('error', reject);
+    // A connection of its own: one that is kept may be closed by the server just when it is used again.
+    const request = http.request(url, {method: 'POST', headers, agent: false}, resolve).on('error', reject);
     request.end(text);
   });
   if (response.statusCode !== 200)
