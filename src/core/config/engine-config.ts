@@ -42,7 +42,7 @@ export const engineOptionsSchema = z.object({
     firstPage: true,
   }),
   threads: positiveInteger.max(512).nullable().default(null).meta({
-    description: 'Threads of the forward pass; the default is the number of cores that this process may use',
+    description: 'Threads of the forward pass; the default is the number of physical cores that this process may use',
     group: 'Engine',
   }),
   weightMapping: z.enum(['exact', 'rounded']).default('exact').meta({

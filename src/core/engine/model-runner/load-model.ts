@@ -1,11 +1,11 @@
 /** From an engine configuration to a model that can run: builds or finds the graph, opens the session, plans the cache. */
-import os from 'node:os';
 import path from 'node:path';
 import type {EngineConfig} from '../../config/engine-config.ts';
 import {ModelError, UnsupportedError} from '../../errors.ts';
 import type {LoadStage, ModelInfo} from '../protocol.ts';
 import {builtModel, type ModelFacts} from './builder/build-model.ts';
 import {modelFileName} from './builder/write-model.ts';
+import {defaultThreads} from './default-threads.ts';
 import {type KvPlan, planKvCache} from './kv-plan.ts';
 import type {ModelRunner} from './model-runner.ts';
 import {OnnxModelRunner} from './onnx-model-runner.ts';
@@ -38,7 +38,7 @@ export async function loadModel(config: EngineConfig, onProgress: ProgressListen
   const buildMs = clock();
   onProgress({stage: 'load', fraction: 0, detail: path.basename(config.modelPath)});
   const plan = planKvCache(config, built.facts, built.numBytes);
-  const numThreads = config.threads ?? os.availableParallelism();
+  const numThreads = config.threads ?? defaultThreads();
   const runner = openRunner(api, path.join(built.folder, modelFileName), numThreads, built.facts, plan);
   const loadMs = clock();
   onProgress({stage: 'warm-up', fraction: 0, detail: ''});
