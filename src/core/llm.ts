@@ -2,23 +2,24 @@
  * Front of the core: from a checked request to events, and from a model's name to something that answers. Server and
  * chat call nothing deeper.
  */
-import {type ChatGeneration, type ChatParts, prepareChat} from './chat-generation.ts';
 import type {EngineConfig, EngineOptions} from './config/engine-config.ts';
 import {loadGenerationConfig} from './config/generation-config.ts';
 import {startChildProcessEngine} from './engine/client/child-process-client.ts';
 import type {EngineClient} from './engine/client/engine-client.ts';
 import type {LoadStage, ModelInfo, StepStats} from './engine/protocol.ts';
 import {EngineDeadError} from './errors.ts';
+import type {Generation, GenerationOptions, GenerationParts} from './generation.ts';
 import {loadModelConfig} from './model/model-config.ts';
 import {type ModelFiles, resolveModel} from './model/resolve-model.ts';
 import {loadTokenizer, type Tokenizer} from './model/tokenizer.ts';
+import {prepareChat} from './prepare-generation.ts';
 import {type ChatCompletionRequest, parseChatCompletionRequest} from './protocol/openai/chat-completion.ts';
 import type {ContentFormat} from './renderer/content-parts.ts';
 import {type ChatTemplates, findChatTemplates} from './renderer/find-chat-template.ts';
 import {createRenderer, type Renderer} from './renderer/render-chat.ts';
 import type {Logger} from './util/logger.ts';
 
-export type {ChatGeneration} from './chat-generation.ts';
+export type {Generation} from './generation.ts';
 
 export interface Llm {
   readonly modelInfo: ModelInfo;
@@ -26,7 +27,7 @@ export interface Llm {
    * Renders, tokenizes, resolves and checks a request, and hands it to the engine when `events` is first read.
    * @throws ValidationError, TemplateError, UnsupportedError, EngineDeadError before anything has been generated
    */
-  startChat(request: ChatCompletionRequest, options: {requestId: string; signal: AbortSignal}): Promise<ChatGeneration>;
+  startChat(request: ChatCompletionRequest, options: GenerationOptions): Promise<Generation>;
   isAlive(): boolean;
   /** Resolves when the engine dies by itself. */
   readonly death: Promise<Error>;
@@ -36,17 +37,18 @@ export interface Llm {
 }
 
 /** @param parts the engine is closed together with the Llm */
-export function createLlm(parts: ChatParts): Llm {
+export function createLlm(parts: GenerationParts): Llm {
   const {engine} = parts;
   let numRequests = 0;
+  /** Clients may send the same request id twice at the same time; inside, ids are unique. */
+  const admit = ({requestId, signal}: GenerationOptions): GenerationOptions => {
+    if (!engine.isAlive()) throw new EngineDeadError('The engine has stopped. Restart the server.');
+    return {requestId: `${requestId}-${numRequests++}`, signal};
+  };
   return {
     modelInfo: engine.info,
     death: engine.death,
-    async startChat(request, {requestId, signal}) {
-      if (!engine.isAlive()) throw new EngineDeadError('The engine has stopped. Restart the server.');
-      // Clients may send the same request id twice at the same time; inside, ids are unique.
-      return prepareChat(request, parts, {requestId: `${requestId}-${numRequests++}`, signal});
-    },
+    startChat: async (request, options) => prepareChat([request], parts, admit(options)),
     isAlive: () => engine.isAlive(),
     numOpenRequests: () => engine.numOpenRequests(),
     onStats: (listener) => engine.onStats(listener),

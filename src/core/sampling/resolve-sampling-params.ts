@@ -8,8 +8,9 @@
  */
 import type {SamplingDefaults} from '../config/generation-config.ts';
 import {ValidationError} from '../errors.ts';
-import {type ChatCompletionRequest, stopStringsOf} from '../protocol/openai/chat-completion.ts';
+import {stopStringsOf} from '../protocol/openai/chat-completion.ts';
 import {pythonFloat, pythonRepr} from '../protocol/openai/python-repr.ts';
+import type {SamplingRequest} from '../protocol/openai/sampling-request.ts';
 import type {SamplingParams, TextParams} from './sampling-params.ts';
 
 export interface SamplingContext {
@@ -51,7 +52,7 @@ interface MergedValues {
   minP: number;
 }
 
-function mergeValues(request: ChatCompletionRequest, defaults: SamplingDefaults): MergedValues {
+function mergeValues(request: SamplingRequest, defaults: SamplingDefaults): MergedValues {
   return {
     presencePenalty: request.presence_penalty ?? defaults.presencePenalty ?? 0,
     frequencyPenalty: request.frequency_penalty ?? defaults.frequencyPenalty ?? 0,
@@ -65,7 +66,7 @@ function mergeValues(request: ChatCompletionRequest, defaults: SamplingDefaults)
 
 /** Everything a rule of the sampling check looks at. */
 interface CheckedValues extends MergedValues {
-  request: ChatCompletionRequest;
+  request: SamplingRequest;
   maxTokens: number;
   maxN: number;
 }
@@ -213,7 +214,7 @@ function samplingValues(merged: MergedValues) {
 }
 
 /** End ids that act as stop tokens unless `ignore_eos`, then the request's own; each once. */
-function stopTokenIdsOf(request: ChatCompletionRequest, context: SamplingContext): number[] {
+function stopTokenIdsOf(request: SamplingRequest, context: SamplingContext): number[] {
   const extraEnds = context.generationEosTokenIds.filter((id) => id !== context.eosTokenId);
   return [...new Set([...(request.ignore_eos ? [] : extraEnds), ...request.stop_token_ids])];
 }
@@ -224,10 +225,10 @@ function environmentLimit(name: string, fallback: number): number {
 }
 
 /**
- * Resolves and checks the sampling parameters of a chat request.
+ * Resolves and checks the sampling parameters of a request.
  * @throws ValidationError for the first rule that the request breaks
  */
-export function resolveSamplingParams(request: ChatCompletionRequest, context: SamplingContext): ResolvedSampling {
+export function resolveSamplingParams(request: SamplingRequest, context: SamplingContext): ResolvedSampling {
   const {maxTokens, defaults} = context;
   const logitBias = parseLogitBias(request.logit_bias);
   const merged = mergeValues(request, defaults);
@@ -287,7 +288,7 @@ function checkAllowedIds(ids: number[] | null, vocabSize: number): void {
  * event, after the status 200: call it when the events are first read, after `resolveSamplingParams`.
  * @throws ValidationError
  */
-export function checkEngineLimits(request: ChatCompletionRequest, {vocabSize, promptLength}: EngineLimits): void {
+export function checkEngineLimits(request: SamplingRequest, {vocabSize, promptLength}: EngineLimits): void {
   checkIdsKnown(request.stop_token_ids, 'stop_token_ids', vocabSize);
   const biasedIds = parseLogitBias(request.logit_bias).map(([id]) => id);
   checkIdsKnown(biasedIds, 'logit_bias', vocabSize);
@@ -297,14 +298,14 @@ export function checkEngineLimits(request: ChatCompletionRequest, {vocabSize, pr
   if (promptLength === 0) throw new ValidationError('The decoder prompt cannot be empty');
 }
 
-function checkThinkingBudget(request: ChatCompletionRequest): void {
+function checkThinkingBudget(request: SamplingRequest): void {
   if (request.thinking_token_budget === null || request.thinking_token_budget === -1) return;
   throw new ValidationError(
     'thinking_token_budget is set but reasoning_config is not configured. Please set --reasoning-parser and/or --reasoning-config to use thinking_token_budget.',
   );
 }
 
-function checkExpertsStart(request: ChatCompletionRequest, promptLength: number): void {
+function checkExpertsStart(request: SamplingRequest, promptLength: number): void {
   const start = request.routed_experts_prompt_start;
   if (start <= promptLength) return;
   throw new ValidationError(

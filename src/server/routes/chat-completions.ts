@@ -6,7 +6,7 @@ import {randomBytes} from 'node:crypto';
 import type {OutgoingHttpHeaders} from 'node:http';
 import type {FastifyReply, FastifyRequest} from 'fastify';
 import {OverloadedError, ValidationError} from '../../core/errors.ts';
-import type {ChatGeneration} from '../../core/llm.ts';
+import type {Generation} from '../../core/llm.ts';
 import type {ChatEvent} from '../../core/parsers/events.ts';
 import {
   type ChatCompletionRequest,
@@ -41,7 +41,7 @@ interface ChatCall {
   chat: ChatCompletionRequest;
   active: ActiveRequest;
   answer: AnswerContext;
-  generation: ChatGeneration;
+  generation: Generation;
   events: AsyncGenerator<ChatEvent, void, undefined>;
 }
 
@@ -128,7 +128,7 @@ async function startCall(
 function answerContext(
   id: string,
   chat: ChatCompletionRequest,
-  {promptTokenIds, promptText}: ChatGeneration,
+  {prompts}: Generation,
   {servedModelNames, systemFingerprint, options}: ServerContext,
 ): AnswerContext {
   return {
@@ -137,8 +137,8 @@ function answerContext(
     model: servedModelNames[0],
     role: answerRole(chat, options),
     systemFingerprint,
-    promptTokenIds,
-    promptText,
+    promptTokenIds: prompts[0]!.tokenIds,
+    promptText: prompts[0]!.text,
     returnTokenIds: chat.return_token_ids,
     returnPromptText: chat.return_prompt_text,
     returnWeightVersions: chat.return_weight_versions,

@@ -44,8 +44,8 @@ describe('startChat', () => {
       stopReason: null,
       numTokens: 8,
     });
-    expect(engine.requests[0]!.promptTokenIds).toEqual(chat.promptTokenIds);
-    expect(chat.promptText).toMatch(/<\|im_start\|>assistant\n$/);
+    expect(engine.requests[0]!.promptTokenIds).toEqual(chat.prompts[0]!.tokenIds);
+    expect(chat.prompts[0]!.text).toMatch(/<\|im_start\|>assistant\n$/);
     expect(engine.abortedIds).toEqual([]);
   });
 

@@ -197,7 +197,7 @@ function withPlainNumbers(request: ChatCompletionRequest): ChatCompletionRequest
 }
 
 /** The stop strings of a request as a list. */
-export function stopStringsOf(request: ChatCompletionRequest): string[] {
+export function stopStringsOf(request: Pick<ChatCompletionRequest, 'stop'>): string[] {
   if (request.stop === null) return [];
   return typeof request.stop === 'string' ? [request.stop] : request.stop;
 }

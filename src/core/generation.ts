@@ -1,0 +1,199 @@
+/**
+ * Prompts with resolved parameters on their way through the engine and back to text: `n` sequences for each prompt, all
+ * at the same time, their events merged. Every endpoint that generates goes this way; what differs is how prompts are
+ * made. The text side and the engine side meet here and in `llm.ts`, nowhere else.
+ */
+import type {GenerationConfig} from './config/generation-config.ts';
+import type {EngineClient} from './engine/client/engine-client.ts';
+import type {EngineRequest} from './engine/protocol.ts';
+import {ValidationError} from './errors.ts';
+import type {Tokenizer} from './model/tokenizer.ts';
+import type {OutputDelta} from './output/output-delta.ts';
+import {OutputProcessor} from './output/output-processor.ts';
+import {samplingOfChoices} from './output/parallel-sampling.ts';
+import type {ChatEvent} from './parsers/events.ts';
+import type {SamplingRequest} from './protocol/openai/sampling-request.ts';
+import type {RenderedPrompt, Renderer} from './renderer/render-chat.ts';
+import {resolveMaxTokens} from './sampling/resolve-max-tokens.ts';
+import {
+  checkEngineLimits,
+  type ResolvedSampling,
+  resolveBadWords,
+  resolveSamplingParams,
+} from './sampling/resolve-sampling-params.ts';
+import type {SamplingParams} from './sampling/sampling-params.ts';
+import {mergeStreams} from './util/merge-streams.ts';
+
+/** A request on its way: everything that can be refused before the engine has been checked when this exists. */
+export interface Generation {
+  /** At least one. Prompt p has the choices `p * n` to `p * n + n - 1`. */
+  prompts: RenderedPrompt[];
+  /** Prompt tokens that came from the prefix cache, over all prompts; null until the first event. */
+  cachedTokens(): number | null;
+  /**
+   * The answer. Each choice ends with exactly one `finish` event, which follows its last `text-delta` at once. Leaving
+   * the loop or aborting the signal takes the request out of the engine; an abort ends the events without an error.
+   * @throws ValidationError at the first read, for what the reference checks in its engine; EngineDeadError,
+   *   GenerationError
+   */
+  events: AsyncGenerator<ChatEvent, void, undefined>;
+}
+
+/** What a request is served with. */
+export interface GenerationParts {
+  engine: EngineClient;
+  tokenizer: Tokenizer;
+  renderer: Renderer;
+  generation: GenerationConfig;
+}
+
+export interface GenerationOptions {
+  /** Unique among the open requests. */
+  requestId: string;
+  signal: AbortSignal;
+}
+
+export interface PreparedPrompt {
+  prompt: RenderedPrompt;
+  resolved: ResolvedSampling;
+}
+
+/**
+ * Steps 14 and 15 of the reference's order of checks, for one prompt: room left in the context, sampling parameters.
+ * @throws ValidationError
+ */
+export function resolvePrompt(
+  request: SamplingRequest,
+  prompt: RenderedPrompt,
+  {engine, tokenizer, generation}: GenerationParts,
+): PreparedPrompt {
+  const maxTokens = resolveMaxTokens(request, {
+    maxModelLen: engine.info.maxModelLen,
+    promptLength: prompt.tokenIds.length,
+    defaultMaxTokens: generation.defaults.maxTokens ?? null,
+    overrideMaxTokens: generation.overrideMaxTokens,
+  });
+  const resolved = resolveSamplingParams(request, {
+    defaults: generation.defaults,
+    maxTokens,
+    eosTokenId: tokenizer.eosTokenId,
+    generationEosTokenIds: generation.eosTokenIds,
+  });
+  return {prompt, resolved};
+}
+
+/** Nothing goes to the engine before the events are read. */
+export function startGeneration(
+  request: SamplingRequest,
+  prompts: PreparedPrompt[],
+  parts: GenerationParts,
+  options: GenerationOptions,
+): Generation {
+  return new RunningGeneration(parts, {request, prepared: prompts, ...options});
+}
+
+interface PreparedGeneration extends GenerationOptions {
+  request: SamplingRequest;
+  prepared: PreparedPrompt[];
+}
+
+/** One sequence to run. */
+interface Choice extends PreparedPrompt {
+  sampling: SamplingParams;
+}
+
+/** What one choice made in one engine output. */
+interface ChoiceDelta extends OutputDelta {
+  /** Tokens of the choice so far. */
+  numTokens: number;
+}
+
+class RunningGeneration implements Generation {
+  readonly prompts: RenderedPrompt[];
+  readonly events: AsyncGenerator<ChatEvent, void, undefined>;
+  readonly #parts: GenerationParts;
+  readonly #generation: PreparedGeneration;
+  /** By prompt. */
+  readonly #cachedTokens = new Map<RenderedPrompt, number>();
+
+  constructor(parts: GenerationParts, generation: PreparedGeneration) {
+    this.prompts = generation.prepared.map(({prompt}) => prompt);
+    this.#parts = parts;
+    this.#generation = generation;
+    this.events = this.#generate();
+  }
+
+  cachedTokens(): number | null {
+    if (this.#cachedTokens.size === 0) return null;
+    return [...this.#cachedTokens.values()].reduce((sum, tokens) => sum + tokens, 0);
+  }
+
+  async *#generate(): AsyncGenerator<ChatEvent, void, undefined> {
+    const choices = await this.#openChoices();
+    const run = (index: number, leave: AbortSignal) => this.#runChoice(index, choices[index]!, leave);
+    const {signal} = this.#generation;
+    for await (const {index, value} of mergeStreams(choices.length, run, {signal})) yield* toEvents(index, value);
+  }
+
+  /** All choices, after what the reference checks in its engine and what needs the tokenizer. */
+  async #openChoices(): Promise<Choice[]> {
+    const {request, prepared} = this.#generation;
+    for (const {prompt} of prepared) this.#checkPrompt(prompt);
+    const encode = (text: string) => this.#parts.tokenizer.encode(text, {addSpecialTokens: false});
+    const badWordsTokenIds = await resolveBadWords(request.bad_words, encode);
+    return prepared.flatMap((prompt) =>
+      samplingOfChoices({...prompt.resolved.sampling, badWordsTokenIds}, request.n).map((sampling) => ({
+        ...prompt,
+        sampling,
+      })),
+    );
+  }
+
+  #checkPrompt({tokenIds}: RenderedPrompt): void {
+    const {vocabSize} = this.#parts.engine.info;
+    checkEngineLimits(this.#generation.request, {vocabSize, promptLength: tokenIds.length});
+    checkPromptIds(tokenIds, vocabSize);
+  }
+
+  /** Ends when the choice does; a stop string ends it before the engine would. */
+  async *#runChoice(index: number, choice: Choice, signal: AbortSignal): AsyncGenerator<ChoiceDelta, void, undefined> {
+    const {engine, tokenizer} = this.#parts;
+    const {prompt, resolved} = choice;
+    const processor = new OutputProcessor({tokenizer, promptTokenIds: prompt.tokenIds, text: resolved.text});
+    for await (const output of engine.generate(this.#engineRequest(index, choice), {signal})) {
+      this.#noteCachedTokens(prompt, output.numCachedTokens);
+      const delta = processor.process(output);
+      if (delta) yield {...delta, numTokens: processor.numTokens};
+      if (processor.isFinished) return;
+    }
+  }
+
+  /** The first choice of a prompt that starts counts for it. */
+  #noteCachedTokens(prompt: RenderedPrompt, tokens: number | null): void {
+    if (tokens !== null && !this.#cachedTokens.has(prompt)) this.#cachedTokens.set(prompt, tokens);
+  }
+
+  #engineRequest(index: number, {prompt, sampling}: Choice): EngineRequest {
+    const {request, prepared, requestId} = this.#generation;
+    const isAlone = request.n * prepared.length === 1;
+    return {
+      requestId: isAlone ? requestId : `${requestId}.${index}`,
+      promptTokenIds: prompt.tokenIds,
+      sampling,
+      priority: Number(request.priority),
+      cacheSalt: request.cache_salt,
+    };
+  }
+}
+
+/** A tokenizer may know more tokens than the model, for example of images; a client may send any id. */
+function checkPromptIds(tokenIds: readonly number[], vocabSize: number): void {
+  const unknownId = tokenIds.find((tokenId) => tokenId >= vocabSize);
+  if (unknownId !== undefined) throw new ValidationError(`Token id ${unknownId} is out of vocabulary`);
+}
+
+function* toEvents(choice: number, delta: ChoiceDelta): Generator<ChatEvent, void, undefined> {
+  const {text, tokenIds, finishReason, stopReason, numTokens} = delta;
+  if (tokenIds.length > 0 || text !== '') yield {choice, type: 'text-delta', text, tokenIds};
+  if (finishReason !== null) yield {choice, type: 'finish', finishReason, stopReason, numTokens};
+}

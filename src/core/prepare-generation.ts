@@ -1,0 +1,29 @@
+/**
+ * How each endpoint's request becomes prompts with resolved parameters: steps 11 to 15 of the reference's order of checks
+ * (lengths, rendering, room left in the context, sampling parameters).
+ */
+import {
+  type Generation,
+  type GenerationOptions,
+  type GenerationParts,
+  resolvePrompt,
+  startGeneration,
+} from './generation.ts';
+import type {ChatCompletionRequest} from './protocol/openai/chat-completion.ts';
+import {checkRequestLengths} from './sampling/resolve-max-tokens.ts';
+
+/**
+ * One conversation, or several with the same parameters.
+ * @param requests at least one; they differ in their messages only
+ * @throws ValidationError, TemplateError
+ */
+export async function prepareChat(
+  requests: readonly [ChatCompletionRequest, ...ChatCompletionRequest[]],
+  parts: GenerationParts,
+  options: GenerationOptions,
+): Promise<Generation> {
+  checkRequestLengths(requests[0], parts.engine.info.maxModelLen);
+  const prompts = await Promise.all(requests.map((request) => parts.renderer.renderChat(request)));
+  const prepared = prompts.map((prompt) => resolvePrompt(requests[0], prompt, parts));
+  return startGeneration(requests[0], prepared, parts, options);
+}
