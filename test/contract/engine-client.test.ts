@@ -59,6 +59,7 @@ describe.each(starters)('engine client: %s', (_name, startEngine) => {
     expect(tokensIn(outputs)).toEqual(greedyContinuation(prompt, {maxTokens: 12}));
     expect(outputs.every(({requestId}) => requestId === 'a')).toBe(true);
     expect(outputs[0].numCachedTokens).toBe(0);
+    expectPlausibleTimes(outputs);
     expect(outputs.map(({finishReason}) => finishReason).filter((reason) => reason !== null)).toEqual(['length']);
     expect(outputs.at(-1)?.finishReason).toBe('length');
     expect(client.numOpenRequests()).toBe(0);
@@ -217,3 +218,13 @@ describe.each(starters)('engine client: %s', (_name, startEngine) => {
     expect(seen).toHaveLength(numSeen);
   });
 });
+
+/** Queued, scheduled, then one time for each token, none of them before the one ahead of it. */
+function expectPlausibleTimes(outputs: SequenceOutput[]): void {
+  const {queuedMs, scheduledMs} = outputs[0]!.start!;
+  const times = [queuedMs, scheduledMs!, ...outputs.flatMap(({tokenTimesMs}) => tokenTimesMs)];
+  expect(times).toHaveLength(2 + tokensIn(outputs).length);
+  expect(times).toEqual([...times].sort((a, b) => a - b));
+  expect(Math.abs(times[0]! - Date.now())).toBeLessThan(60_000);
+  expect(outputs.slice(1).every(({start}) => start === null)).toBe(true);
+}

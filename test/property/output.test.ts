@@ -51,7 +51,16 @@ function cut(ids: readonly number[], lengths: readonly number[]): number[][] {
 
 function run(pieces: number[][], text: TextParams, end: End): OutputDelta[] {
   const processor = new OutputProcessor({tokenizer, promptTokenIds: [1, 9690, 198], text});
-  const running = {requestId: 'r', finishReason: null, stopReason: null, numCachedTokens: null, error: null};
+  const running = {
+    requestId: 'r',
+    finishReason: null,
+    stopReason: null,
+    numCachedTokens: null,
+    tokenTimesMs: [],
+    start: null,
+    numPreemptions: 0,
+    error: null,
+  };
   return pieces
     .map((newTokenIds, index) =>
       processor.process({...running, newTokenIds, ...(index === pieces.length - 1 ? end : {})}),

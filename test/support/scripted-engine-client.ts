@@ -5,6 +5,7 @@
 import type {EngineClient} from '../../src/core/engine/client/engine-client.ts';
 import type {EngineRequest, ModelInfo, SequenceOutput, StepStats} from '../../src/core/engine/protocol.ts';
 import {EngineDeadError} from '../../src/core/errors.ts';
+import {nowMs} from '../../src/core/util/clock.ts';
 
 /** One engine output of a sequence; what is left out is as while the sequence goes on. */
 export type ScriptedOutput = Pick<SequenceOutput, 'newTokenIds'> & Partial<SequenceOutput>;
@@ -121,7 +122,18 @@ export class ScriptedEngineClient implements EngineClient {
 }
 
 function toSequenceOutput(requestId: string, output: ScriptedOutput): SequenceOutput {
-  return {requestId, finishReason: null, stopReason: null, numCachedTokens: null, error: null, ...output};
+  const madeAtMs = nowMs();
+  return {
+    requestId,
+    finishReason: null,
+    stopReason: null,
+    numCachedTokens: null,
+    tokenTimesMs: output.newTokenIds.map(() => madeAtMs),
+    start: null,
+    numPreemptions: 0,
+    error: null,
+    ...output,
+  };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

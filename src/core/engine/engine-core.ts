@@ -8,6 +8,7 @@ import {GenerationError, serializeError, ValidationError} from '../errors.ts';
 import {SeedMixer} from '../sampling/random.ts';
 import {Sampler} from '../sampling/sampler.ts';
 import {assertInvariant} from '../util/assert.ts';
+import {nowMs} from '../util/clock.ts';
 import {KvCacheManager} from './kv-cache/kv-cache-manager.ts';
 import type {ModelRunner} from './model-runner/model-runner.ts';
 import type {EngineFinishReason, EngineRequest, ModelInfo, SequenceOutput, StepStats} from './protocol.ts';
@@ -185,12 +186,16 @@ export class EngineCore {
 
   #emit(sequence: Sequence, newTokenIds: number[], finish: Finish | null): void {
     const isFirst = sequence.outputTokenIds.length === newTokenIds.length;
+    const madeAtMs = nowMs();
     this.#outputs.push({
       requestId: sequence.requestId,
       newTokenIds,
       finishReason: finish?.reason ?? null,
       stopReason: finish?.stopReason ?? null,
       numCachedTokens: isFirst ? sequence.numCachedTokens : null,
+      tokenTimesMs: newTokenIds.map(() => madeAtMs),
+      start: isFirst ? {queuedMs: sequence.queuedMs, scheduledMs: sequence.scheduledMs} : null,
+      numPreemptions: sequence.numPreemptions,
       error: finish?.error ? serializeError(finish.error) : null,
     });
   }

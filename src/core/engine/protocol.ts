@@ -53,8 +53,21 @@ export interface SequenceOutput {
   stopReason: number | null;
   /** Prompt tokens whose keys and values came from the prefix cache; on the first output only, else null. */
   numCachedTokens: number | null;
+  /** When each new id was made: milliseconds since 1970, see `util/clock.ts`. */
+  tokenTimesMs: number[];
+  /** On the first output only, else null. */
+  start: SequenceStart | null;
+  /** How often the sequence has been preempted so far. */
+  numPreemptions: number;
   /** Why, when `finishReason` is `error`. */
   error: SerializedError | null;
+}
+
+/** When a sequence came into the engine and when its first step was planned, in milliseconds since 1970. */
+export interface SequenceStart {
+  queuedMs: number;
+  /** Null when it ended before. */
+  scheduledMs: number | null;
 }
 
 /** Measurements of one step, for logs and metrics. */

@@ -3,6 +3,7 @@
  * change which part: the scheduler the status, the KV cache manager the row, the engine core the tokens.
  */
 import {createSamplingState, type SamplingState} from '../sampling/sampler.ts';
+import {nowMs} from '../util/clock.ts';
 import type {EngineRequest} from './protocol.ts';
 
 /** waiting: has no row; prefilling: its tokens are being computed; decoding: one token per step. */
@@ -26,6 +27,11 @@ export class Sequence {
   row = noRow;
   /** Prompt tokens found in the prefix cache when the sequence first got a row; null before. */
   numCachedTokens: number | null = null;
+  /** Milliseconds since 1970. */
+  readonly queuedMs = nowMs();
+  /** When it first got a row; null before. */
+  scheduledMs: number | null = null;
+  numPreemptions = 0;
 
   /** @param freshSeed seed of the draws when the request gives none */
   constructor(request: EngineRequest, arrival: number, freshSeed: bigint) {

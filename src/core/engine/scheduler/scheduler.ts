@@ -6,6 +6,7 @@
  * least senior sequence is preempted: it goes back to waiting and is computed again later, its output included.
  */
 import {assertInvariant} from '../../util/assert.ts';
+import {nowMs} from '../../util/clock.ts';
 import type {KvCacheManager} from '../kv-cache/kv-cache-manager.ts';
 import type {Sequence} from '../sequence.ts';
 import {chunkLength, minChunkTokens} from './chunk-length.ts';
@@ -149,6 +150,7 @@ export class Scheduler {
     const numCachedTokens = this.#kvCache.admit(sequence);
     sequence.status = 'prefilling';
     this.#running.add(sequence);
+    sequence.scheduledMs ??= nowMs();
     if (sequence.numCachedTokens !== null) return;
     sequence.numCachedTokens = numCachedTokens;
     plan.prefixQueryTokens += sequence.numPromptTokens;
@@ -184,6 +186,7 @@ export class Scheduler {
     this.#running.remove(sequence);
     this.#kvCache.release(sequence, {keepsContent: true});
     sequence.status = 'waiting';
+    sequence.numPreemptions++;
     this.#waiting.add(sequence);
   }
 

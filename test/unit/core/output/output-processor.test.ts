@@ -20,6 +20,9 @@ const running: SequenceOutput = {
   finishReason: null,
   stopReason: null,
   numCachedTokens: null,
+  tokenTimesMs: [],
+  start: null,
+  numPreemptions: 0,
   error: null,
 };
 
