@@ -23,6 +23,44 @@ export const serverOptionsSchema = z.object({
     group: 'Frontend',
     firstPage: true,
   }),
+  uds: z.string().nullable().default(null).meta({
+    description: 'Unix socket to listen on, in place of host and port',
+    group: 'Frontend',
+    valueName: 'PATH',
+  }),
+  rootPath: z.string().default('').meta({
+    description: 'Path prefix under which a proxy offers this server, e.g. /llm',
+    group: 'Frontend',
+    valueName: 'PATH',
+  }),
+  sslKeyfile: z.string().nullable().default(null).meta({
+    description: 'Private key (PEM); together with --ssl-certfile the server speaks HTTPS only',
+    group: 'Frontend',
+    valueName: 'FILE',
+  }),
+  sslCertfile: z.string().nullable().default(null).meta({
+    description: 'Certificate (PEM), with the chain of its issuers',
+    group: 'Frontend',
+    valueName: 'FILE',
+  }),
+  sslCaCerts: z.string().nullable().default(null).meta({
+    description: 'Certificates of issuers (PEM) that certificates of clients are checked with',
+    group: 'Frontend',
+    valueName: 'FILE',
+  }),
+  sslCertReqs: z.int().min(0).max(2).default(0).meta({
+    description: 'Certificates of clients: 0 = not asked for, 1 = checked when there is one, 2 = required',
+    group: 'Frontend',
+  }),
+  sslCiphers: z.string().nullable().default(null).meta({
+    description: 'Allowed ciphers, as OpenSSL writes them',
+    group: 'Frontend',
+  }),
+  plugin: textList.default([]).meta({
+    description: 'Modules that add routes, as files or packages',
+    group: 'Frontend',
+    valueName: 'MODULE...',
+  }),
   apiKey: textList.default([]).meta({
     description: 'Keys of which a request under /v1 must carry one as bearer token; no key = no check',
     group: 'Frontend',
@@ -122,6 +160,35 @@ export const serverOptionsSchema = z.object({
   maxBodyBytes: z.int().min(1024).default(DEFAULT_MAX_BODY_BYTES).meta({
     description: 'Largest request body in bytes',
     group: 'Frontend',
+  }),
+  enableServerLoadTracking: z.boolean().default(false).meta({
+    description: 'Count the requests in progress for /load',
+    group: 'Frontend',
+  }),
+  disableFastapiDocs: z.boolean().default(false).meta({
+    description: 'Offer no /openapi.json, /docs and /redoc',
+    group: 'Frontend',
+  }),
+  disableLogStats: z.boolean().default(false).meta({
+    description: 'Take no statistics: no throughput lines in the log, no vllm families under /metrics',
+    group: 'Frontend',
+  }),
+  enableLogRequests: z.boolean().default(false).meta({
+    description: 'Log each request when it arrives, with its lengths and parameters but without its text',
+    group: 'Frontend',
+  }),
+  enableLogOutputs: z.boolean().default(false).meta({
+    description: 'Log the text of prompts and answers too; needs --enable-log-requests',
+    group: 'Frontend',
+  }),
+  maxLogLen: z.int().min(0).nullable().default(null).meta({
+    description: 'Most characters of a text in the log; the default is no limit',
+    group: 'Frontend',
+  }),
+  disableAccessLogForEndpoints: z.string().default('').meta({
+    description: 'Paths without access log, separated by commas, e.g. /health,/metrics',
+    group: 'Frontend',
+    valueName: 'PATHS',
   }),
   disableUvicornAccessLog: z.boolean().default(false).meta({
     description: 'Log no line for each request',

@@ -17,6 +17,8 @@ export interface EngineRequest {
   priority: number;
   /** Sequences share cached prefixes only under the same salt. */
   cacheSalt: string | null;
+  /** The request that this sequence is one of several choices of; absent when it is the only one. */
+  choiceOf?: {requestId: string; numChoices: number};
 }
 
 export type EngineInput =
