@@ -3,23 +3,13 @@
  * key that is absent on the wire is absent here (vllm/entrypoints/openai/chat_completion/serving.py,
  * chat_completion_stream_generator).
  */
+import type {PromptCounts, StreamForm} from '../answer-generation.ts';
+import {chatStreamError} from '../error-response.ts';
 import {type AnswerContext, promptFields, tokenIdsField, weightVersions} from './answer-context.ts';
-import {type ChatOutput, joinOutputs} from './chat-outputs.ts';
-import {finalUsage, runningUsage, type TokenCounts, type UsageFormat} from './usage.ts';
-
-/** Which token counts a stream carries. */
-export interface StreamUsage extends UsageFormat {
-  /** A chunk with the sums at the end. */
-  atEnd: boolean;
-  /** The counts of the choice in each chunk. */
-  inEachChunk: boolean;
-}
-
-export interface StreamOptions {
-  usage: StreamUsage;
-  /** Least tokens of a chunk between the first and the last. */
-  interval: number;
-}
+import type {ChatOutput} from './chat-outputs.ts';
+import {OutputGatherer} from './output-gatherer.ts';
+import type {StreamOptions} from './stream-options.ts';
+import {finalUsage, runningUsage} from './usage.ts';
 
 type Chunk = Record<string, unknown>;
 
@@ -27,57 +17,46 @@ function chunk({id, created, model}: AnswerContext, choices: Chunk[], rest: Chun
   return {id, object: 'chat.completion.chunk', created, model, choices, ...rest};
 }
 
-/** State of one choice. */
-interface ChoiceProgress {
-  numTokens: number;
-  /** Text that waits until it has `interval` tokens. */
-  pending: ChatOutput | null;
-  hasSentText: boolean;
-  hasEnded: boolean;
-}
-
 /** Turns the outputs of one answer into its chunks. */
-export class ChatChunks {
+export class ChatChunks implements StreamForm {
   readonly #context: AnswerContext;
   readonly #options: StreamOptions;
-  readonly #choices: ChoiceProgress[];
+  readonly #gatherer: OutputGatherer;
   #hasStarted = false;
 
   constructor(context: AnswerContext, numChoices: number, options: StreamOptions) {
     this.#context = context;
     this.#options = options;
-    this.#choices = Array.from({length: numChoices}, () => ({
-      numTokens: 0,
-      pending: null,
-      hasSentText: false,
-      hasEnded: false,
-    }));
+    this.#gatherer = new OutputGatherer(numChoices, options.interval);
   }
 
   /** The chunks that follow from an output; none while a choice gathers tokens. The first call opens all choices. */
   push(output: ChatOutput): Chunk[] {
-    const opening = this.#hasStarted ? [] : this.#choices.map((_, choice) => this.#roleChunk(choice));
-    this.#hasStarted = true;
-    const ready = this.#gather(output);
+    const opening = this.#open();
+    const ready = this.#gatherer.push(output);
     return ready ? [...opening, this.#outputChunk(ready)] : opening;
   }
 
   /** The last chunks of the choices that are still open: they end here, with what they have. */
   abort(): Chunk[] {
-    const open = [...this.#choices.entries()].filter(([, {hasEnded}]) => !hasEnded);
-    return open.flatMap(([choice, {numTokens, pending}]) => {
-      const total = numTokens + (pending?.tokenIds.length ?? 0);
-      const finish: ChatOutput['finish'] = {finishReason: 'abort', stopReason: null, numTokens: total};
-      return this.push({choice, text: '', tokenIds: [], finish});
-    });
+    return this.#gatherer.abortOutputs().flatMap((output) => this.push(output));
   }
 
   /** The chunk with the sums, when the stream carries one. */
-  end(counts: {promptTokens: number; cachedTokens: number}): Chunk[] {
+  end(counts: PromptCounts): Chunk[] {
     if (!this.#options.usage.atEnd) return [];
-    const completionTokens = this.#choices.reduce((sum, {numTokens}) => sum + numTokens, 0);
-    const usage = finalUsage({...counts, completionTokens}, this.#options.usage);
+    const usage = finalUsage({...counts, completionTokens: this.#gatherer.totalTokens}, this.#options.usage);
     return [chunk(this.#context, [], {usage, ...this.#fingerprint()})];
+  }
+
+  errorEvent(error: unknown): string {
+    return JSON.stringify(chatStreamError(error));
+  }
+
+  #open(): Chunk[] {
+    if (this.#hasStarted) return [];
+    this.#hasStarted = true;
+    return Array.from({length: this.#gatherer.numChoices}, (_, choice) => this.#roleChunk(choice));
   }
 
   #roleChunk(choice: number): Chunk {
@@ -88,20 +67,7 @@ export class ChatChunks {
     });
   }
 
-  /** Joins an output with what waits; null while there are too few tokens. */
-  #gather(output: ChatOutput): ChatOutput | null {
-    const progress = this.#choices[output.choice];
-    const joined = progress.pending ? joinOutputs(progress.pending, output) : output;
-    const isReady = joined.finish !== null || !progress.hasSentText || joined.tokenIds.length >= this.#options.interval;
-    progress.pending = isReady ? null : joined;
-    progress.hasSentText ||= isReady;
-    progress.hasEnded = output.finish !== null;
-    return isReady ? joined : null;
-  }
-
   #outputChunk(output: ChatOutput): Chunk {
-    const progress = this.#choices[output.choice];
-    progress.numTokens = output.finish?.numTokens ?? progress.numTokens + output.tokenIds.length;
     const choice = {
       index: output.choice,
       delta: this.#delta(output),
@@ -124,12 +90,9 @@ export class ChatChunks {
 
   #usage(choice: number): Chunk {
     if (!this.#options.usage.inEachChunk) return {};
-    const counts: TokenCounts = {
-      promptTokens: this.#context.promptTokenIds.length,
-      completionTokens: this.#choices[choice].numTokens,
-      cachedTokens: 0,
-    };
-    return {usage: runningUsage(counts)};
+    const promptTokens = this.#context.promptTokenIds.length;
+    const usage = runningUsage({promptTokens, completionTokens: this.#gatherer.numTokens(choice), cachedTokens: 0});
+    return {usage};
   }
 
   /** Null fingerprints are left out of chunks. */

@@ -2,6 +2,7 @@
  * The whole chat answer: the fold of the same outputs that a stream would send. All keys are present, null when empty,
  * in the order of the wire (vllm/entrypoints/openai/chat_completion/serving.py, chat_completion_full_generator).
  */
+import type {PromptCounts} from '../answer-generation.ts';
 import {type AnswerContext, promptFields, tokenIdsField, weightVersions} from './answer-context.ts';
 import type {ChatOutput} from './chat-outputs.ts';
 import {type UsageFormat, wholeUsage} from './usage.ts';
@@ -29,11 +30,10 @@ export class WholeAnswer {
   }
 
   /** The answer, when every choice has ended. */
-  toResponse(context: AnswerContext, cachedTokens: number, usageFormat: UsageFormat) {
+  toResponse(context: AnswerContext, prompts: PromptCounts, usageFormat: UsageFormat) {
     const counts = {
-      promptTokens: context.promptTokenIds.length,
+      ...prompts,
       completionTokens: this.#choices.reduce((sum, {finish}) => sum + (finish?.numTokens ?? 0), 0),
-      cachedTokens,
     };
     return {
       id: context.id,

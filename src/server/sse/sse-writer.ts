@@ -29,8 +29,13 @@ export class SseWriter {
 
   /** Sends events in one piece. Resolves when the client has room for more, or is gone. */
   async send(events: readonly object[]): Promise<void> {
+    await this.sendJson(events.map((event) => JSON.stringify(event)));
+  }
+
+  /** Like `send`, for events that are JSON already. */
+  async sendJson(events: readonly string[]): Promise<void> {
     if (events.length === 0) return;
-    await this.#write(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
+    await this.#write(events.map((event) => `data: ${event}\n\n`).join(''));
     this.#keepAlive.touch();
   }
 

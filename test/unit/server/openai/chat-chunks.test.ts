@@ -1,8 +1,9 @@
 import {describe, expect, it} from 'vitest';
 import type {AnswerContext} from '../../../../src/server/openai/answer-context.ts';
-import {ChatChunks, type StreamOptions} from '../../../../src/server/openai/chat-chunks.ts';
+import {ChatChunks} from '../../../../src/server/openai/chat-chunks.ts';
 import type {ChatOutput} from '../../../../src/server/openai/chat-outputs.ts';
 import {WholeAnswer} from '../../../../src/server/openai/chat-response.ts';
+import type {StreamOptions} from '../../../../src/server/openai/stream-options.ts';
 
 const answer: AnswerContext = {
   id: 'chatcmpl-1',
@@ -120,7 +121,9 @@ describe('whole answer', () => {
     const whole = new WholeAnswer(1);
     whole.push(output('He', [5]));
     whole.push(output('y', [2], {numTokens: 2}));
-    expect(JSON.stringify(whole.toResponse(answer, 1, {withPromptDetails: true}))).toBe(
+    expect(
+      JSON.stringify(whole.toResponse(answer, {promptTokens: 3, cachedTokens: 1}, {withPromptDetails: true})),
+    ).toBe(
       '{"id":"chatcmpl-1","object":"chat.completion","created":100,"model":"tiny",' +
         '"choices":[{"index":0,"message":{"role":"assistant","content":"Hey","refusal":null,"annotations":null,"audio":null,"function_call":null,"reasoning":null},' +
         '"logprobs":null,"finish_reason":"stop","stop_reason":null,"token_ids":null,"routed_experts":null,"weight_versions":null}],' +
@@ -134,7 +137,11 @@ describe('whole answer', () => {
     const whole = new WholeAnswer(2);
     whole.push(output('a', [1], {numTokens: 1}));
     whole.abort();
-    const {choices, usage} = whole.toResponse({...answer, returnTokenIds: true}, 0, {withPromptDetails: false});
+    const {choices, usage} = whole.toResponse(
+      {...answer, returnTokenIds: true},
+      {promptTokens: 3, cachedTokens: 0},
+      {withPromptDetails: false},
+    );
     expect(choices.map(({finish_reason, token_ids}) => [finish_reason, token_ids])).toEqual([
       ['stop', [1]],
       ['abort', []],

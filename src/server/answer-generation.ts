@@ -1,0 +1,153 @@
+/**
+ * From a checked request to bytes, for every endpoint that generates: start it, then events to outputs to a stream or a
+ * whole answer in the endpoint's form. Until the events begin every error is a plain HTTP error; in a stream later ones
+ * are events. A client that leaves and a server that stops end the generation.
+ */
+import type {OutgoingHttpHeaders} from 'node:http';
+import type {FastifyReply, FastifyRequest} from 'fastify';
+import {OverloadedError, ValidationError} from '../core/errors.ts';
+import type {Generation} from '../core/llm.ts';
+import type {ChatEvent} from '../core/parsers/events.ts';
+import type {ActiveRequest} from './active-requests.ts';
+import {isServerFault} from './error-response.ts';
+import {type ChatOutput, readOutputs} from './openai/chat-outputs.ts';
+import {integerHeader} from './read-request.ts';
+import {sendJson} from './send-json.ts';
+import type {ServerContext} from './server-context.ts';
+import {SseWriter} from './sse/sse-writer.ts';
+
+export const SHUTDOWN_MESSAGE = 'The server is shutting down. Please try again later or on a different instance.';
+const NUM_DATA_PARALLEL_RANKS = 1;
+
+/** What was counted, over all prompts. */
+export interface PromptCounts {
+  promptTokens: number;
+  /** Prompt tokens from the prefix cache. */
+  cachedTokens: number;
+}
+
+/** The chunks of one stream. */
+export interface StreamForm {
+  push(output: ChatOutput): object[];
+  /** Ends the choices that are still open, with what they have. */
+  abort(): object[];
+  end(counts: PromptCounts): object[];
+  /** JSON of the event for an error. */
+  errorEvent(error: unknown): string;
+}
+
+/** One whole answer. */
+export interface WholeForm {
+  push(output: ChatOutput): void;
+  abort(): void;
+  /** Called when every choice has ended. */
+  toResponse(counts: PromptCounts): object;
+}
+
+export type AnswerForm = {stream: StreamForm} | {whole: WholeForm};
+
+/** One request of an endpoint, checked. */
+export interface GenerationCall {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  /** Of the answer, `chatcmpl-…`. */
+  id: string;
+  start: (options: {requestId: string; signal: AbortSignal}) => Promise<Generation>;
+  /** Called when nothing can be refused any more. */
+  openForm: (generation: Generation) => AnswerForm;
+}
+
+export async function answerGeneration(call: GenerationCall, context: ServerContext): Promise<FastifyReply> {
+  const {request, reply, id} = call;
+  const active = context.activeRequests.open();
+  request.completionId = id;
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) active.end('client-gone');
+  });
+  active.signal.addEventListener('abort', () => logEnd(request, active, context));
+  try {
+    const generation = await start(call, active);
+    const running: RunningCall = {
+      request,
+      reply,
+      active,
+      generation,
+      events: withRankCheck(request, generation.events),
+    };
+    const form = call.openForm(generation);
+    return 'stream' in form
+      ? await streamAnswer(running, form.stream, context)
+      : await sendWholeAnswer(running, form.whole);
+  } finally {
+    active.done();
+  }
+}
+
+interface RunningCall {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  active: ActiveRequest;
+  generation: Generation;
+  events: AsyncGenerator<ChatEvent, void, undefined>;
+}
+
+function logEnd(request: FastifyRequest, {signal}: ActiveRequest, {logger}: ServerContext): void {
+  if (signal.reason !== 'client-gone') return;
+  const {id: requestId, completionId} = request;
+  logger.info({requestId, completionId}, `client closed the connection, request ${completionId} aborted`);
+}
+
+function start({start, id}: GenerationCall, {signal}: ActiveRequest): Promise<Generation> {
+  return start({requestId: id, signal}).catch((error: unknown) => {
+    throw signal.reason === 'shutdown' ? new OverloadedError(SHUTDOWN_MESSAGE, {cause: error}) : error;
+  });
+}
+
+/** An engine check: like the others of its kind it fails when the events are first read. */
+async function* withRankCheck(
+  request: FastifyRequest,
+  events: AsyncGenerator<ChatEvent, void, undefined>,
+): AsyncGenerator<ChatEvent, void, undefined> {
+  const rank = integerHeader(request, 'x-data-parallel-rank');
+  if (rank !== null && (rank < 0 || rank >= NUM_DATA_PARALLEL_RANKS)) {
+    throw new ValidationError(`data_parallel_rank ${rank} is out of range [0, ${NUM_DATA_PARALLEL_RANKS}).`);
+  }
+  yield* events;
+}
+
+function countsOf(generation: Generation): PromptCounts {
+  const promptTokens = generation.prompts.reduce((sum, {tokenIds}) => sum + tokenIds.length, 0);
+  return {promptTokens, cachedTokens: generation.cachedTokens() ?? 0};
+}
+
+async function streamAnswer(call: RunningCall, form: StreamForm, context: ServerContext): Promise<FastifyReply> {
+  const {reply} = call;
+  const writer = new SseWriter(reply.raw, {keepAliveSeconds: context.options.sseKeepAliveInterval});
+  reply.hijack();
+  writer.open(reply.getHeaders() as OutgoingHttpHeaders);
+  try {
+    await sendChunks(call, form, writer);
+  } catch (error) {
+    reportStreamError(call, error, context);
+    await writer.sendJson([form.errorEvent(error)]);
+  }
+  await writer.end();
+  return reply;
+}
+
+async function sendChunks({active, generation, events}: RunningCall, form: StreamForm, writer: SseWriter) {
+  for await (const output of readOutputs(events)) await writer.send(form.push(output));
+  if (active.signal.aborted) await writer.send(form.abort());
+  await writer.send(form.end(countsOf(generation)));
+}
+
+function reportStreamError({request}: RunningCall, error: unknown, {logger}: ServerContext): void {
+  const {id: requestId, completionId} = request;
+  if (isServerFault(error)) logger.error({requestId, completionId, err: error}, 'request failed in mid stream');
+}
+
+async function sendWholeAnswer({reply, active, generation, events}: RunningCall, form: WholeForm) {
+  for await (const output of readOutputs(events)) form.push(output);
+  if (active.signal.aborted) form.abort();
+  return sendJson(reply, 200, form.toResponse(countsOf(generation)));
+}
