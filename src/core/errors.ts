@@ -54,6 +54,9 @@ export class NotFoundError extends ParameterError {}
 /** Content that was understood but cannot be processed: HTTP 422. */
 export class UnprocessableEntityError extends ParameterError {}
 
+/** A route that is switched off on this server: HTTP 403. */
+export class PermissionDeniedError extends ServingError {}
+
 /** A known feature that this server does not have: HTTP 501. */
 export class UnsupportedError extends ParameterError {}
 
@@ -117,6 +120,7 @@ const classesByName: ReadonlyMap<string, new (message: string, options?: object)
     SchemaError,
     NotFoundError,
     UnprocessableEntityError,
+    PermissionDeniedError,
     UnsupportedError,
     TemplateError,
     OverloadedError,

@@ -1,10 +1,10 @@
 /**
- * The requests that are being answered: each gets a signal that ends it, from its client's leaving or from the server's
- * stop. The reason of the signal says which of the two it was.
+ * The requests that are being answered: each gets a signal that ends it, from its client's leaving, from the server's
+ * stop, or from a call that names it. The reason of the signal says which of them it was.
  */
 
 /** Why a request was ended before its time. */
-export type EndReason = 'client-gone' | 'shutdown';
+export type EndReason = 'client-gone' | 'shutdown' | 'aborted';
 
 export interface ActiveRequest {
   signal: AbortSignal;
@@ -15,16 +15,18 @@ export interface ActiveRequest {
 }
 
 export class ActiveRequests {
-  readonly #controllers = new Set<AbortController>();
+  /** With the id of the answer; several clients may use the same one. */
+  readonly #controllers = new Map<AbortController, string>();
   #waiting: (() => void)[] = [];
 
   get size(): number {
     return this.#controllers.size;
   }
 
-  open(): ActiveRequest {
+  /** @param id of the answer, `chatcmpl-…`; without one it cannot be ended by name */
+  open(id = ''): ActiveRequest {
     const controller = new AbortController();
-    this.#controllers.add(controller);
+    this.#controllers.set(controller, id);
     return {
       signal: controller.signal,
       end: (reason) => controller.abort(reason),
@@ -34,7 +36,13 @@ export class ActiveRequests {
 
   /** Ends all open requests; their answers are completed with what is there. */
   endAll(reason: EndReason): void {
-    for (const controller of this.#controllers) controller.abort(reason);
+    for (const controller of this.#controllers.keys()) controller.abort(reason);
+  }
+
+  /** Ends the open requests with these ids; unknown ids do nothing. */
+  endByIds(ids: readonly string[], reason: EndReason): void {
+    const wanted = new Set(ids);
+    for (const [controller, id] of this.#controllers) if (wanted.has(id)) controller.abort(reason);
   }
 
   /** Resolves when no request is open. */

@@ -4,6 +4,7 @@
  */
 import {Template} from '@huggingface/jinja';
 import {TemplateError} from '../errors.ts';
+import {toPlainJson} from '../util/parse-json.ts';
 import {detectContentFormat, type SyntaxNode} from './content-format.ts';
 import type {ContentFormat} from './content-parts.ts';
 
@@ -12,7 +13,7 @@ export interface ChatTemplate {
   /** The form of message content that the template expects. */
   readonly contentFormat: ContentFormat;
   /**
-   * @param variables plain data
+   * @param variables plain data; the engine of today does not tell `1.0` from `1`, so numbers lose their kind here
    * @throws TemplateError, with the text itself when the template calls `raise_exception(text)`
    */
   render(variables: Readonly<Record<string, unknown>>): string;
@@ -24,7 +25,7 @@ export function compileChatTemplate(source: string): ChatTemplate {
   return {
     source,
     contentFormat: detectContentFormat(template.parsed as unknown as SyntaxNode),
-    render: (variables) => withTemplateErrors(() => template.render({...variables})),
+    render: (variables) => withTemplateErrors(() => template.render(toPlainJson(variables) as Record<string, unknown>)),
   };
 }
 

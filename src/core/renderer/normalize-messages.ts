@@ -5,7 +5,7 @@
  */
 import {ValidationError} from '../errors.ts';
 import type {ChatMessage, ContentPart} from '../protocol/openai/messages.ts';
-import {isPlainObject, parseJson, toPlainJson} from '../util/parse-json.ts';
+import {isPlainObject, parseJson} from '../util/parse-json.ts';
 import {type ContentFormat, formatContent, joinParts, type TemplatePart} from './content-parts.ts';
 
 /** A message as a template sees it. Its keys are printed in this order by templates that dump messages. */
@@ -113,7 +113,7 @@ function normalizeToolCall(call: Record<string, unknown>): Record<string, unknow
 /** Arguments that are no JSON object become an empty one: a broken old call must not block the conversation. */
 function parseArguments(callArguments: unknown): Record<string, unknown> {
   const value = typeof callArguments === 'string' ? parseJsonOrNull(callArguments) : callArguments;
-  return isPlainObject(value) ? (toPlainJson(value) as Record<string, unknown>) : {};
+  return isPlainObject(value) ? value : {};
 }
 
 function parseJsonOrNull(text: string): unknown {

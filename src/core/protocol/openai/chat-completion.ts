@@ -6,7 +6,6 @@
  * The fields stand in the order in which type errors are reported (vllm/entrypoints/openai/chat_completion/protocol.py).
  */
 import type * as z from 'zod';
-import {toPlainJson} from '../../util/parse-json.ts';
 import {checkChatBody, prepareChatBody} from './chat-before-checks.ts';
 import {chatMessageSchema} from './chat-message-schema.ts';
 import {checkSelfCheckedFields, checkTransferParams} from './field-checks.ts';
@@ -180,21 +179,12 @@ export function createChatRequestReader(limits: ChatSchemaLimits): ChatRequestRe
     const request = parseWithSchema(schema, prepared);
     checkStructuredOutputs(request);
     checkTransferParams(request.kv_transfer_params);
-    return withPlainNumbers(request);
+    return request;
   };
 }
 
 /** Reads a chat request with the usual limits. */
 export const parseChatCompletionRequest = createChatRequestReader({maxStopStrings: DEFAULT_MAX_STOP_STRINGS});
-
-/**
- * Template variables with JavaScript numbers: the template engine of today does not tell `1.0` from `1`. The fields
- * that only numbers can be in keep their types.
- */
-function withPlainNumbers(request: ChatCompletionRequest): ChatCompletionRequest {
-  const {messages, tools, chat_template_kwargs} = request;
-  return {...request, ...(toPlainJson({messages, tools, chat_template_kwargs}) as Partial<ChatCompletionRequest>)};
-}
 
 /** The stop strings of a request as a list. */
 export function stopStringsOf(request: Pick<ChatCompletionRequest, 'stop'>): string[] {

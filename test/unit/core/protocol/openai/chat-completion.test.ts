@@ -2,7 +2,7 @@ import {describe, expect, it} from 'vitest';
 import {ParameterError, SchemaError, UnsupportedError, ValidationError} from '../../../../../src/core/errors.ts';
 import {parseChatCompletionRequest, stopStringsOf} from '../../../../../src/core/protocol/openai/chat-completion.ts';
 import {refuseUnsupportedFields} from '../../../../../src/core/protocol/openai/unsupported-fields.ts';
-import {parseJson} from '../../../../../src/core/util/parse-json.ts';
+import {JsonFloat, parseJson} from '../../../../../src/core/util/parse-json.ts';
 
 const messages = [{role: 'user', content: 'Hi'}];
 const tool = {type: 'function', function: {name: 'get_weather'}};
@@ -83,10 +83,10 @@ describe('values', () => {
     ]);
   });
 
-  it('hands template values on as plain numbers', () => {
+  it('keeps the kind of numbers in template values', () => {
     const body = parseJson('{"messages":[{"role":"user","content":"Hi","k":1.0}],"chat_template_kwargs":{"x":2.0}}');
     const request = parseChatCompletionRequest(body);
-    expect([request.messages[0].k, request.chat_template_kwargs]).toEqual([1, {x: 2}]);
+    expect([request.messages[0].k, request.chat_template_kwargs]).toEqual([new JsonFloat(1), {x: new JsonFloat(2)}]);
   });
 });
 

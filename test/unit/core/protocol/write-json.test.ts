@@ -1,0 +1,19 @@
+import {describe, expect, it} from 'vitest';
+import {writeJson} from '../../../../src/core/protocol/write-json.ts';
+import {parseJson} from '../../../../src/core/util/parse-json.ts';
+
+describe('writeJson', () => {
+  it.each([
+    ['{"a":1,"b":1.0,"c":[0.1,1e+21,1e-07,-0.0]}'],
+    ['[12345678901234567890,9007199254740993,-5]'],
+    ['[NaN,Infinity,-Infinity]'],
+    ['{"__proto__":{"x":null},"é":"\\n\\"😀"}'],
+    ['[true,false,null,"",{},[]]'],
+  ])('gives back %s', (text) => {
+    expect(writeJson(parseJson(text))).toBe(text);
+  });
+
+  it('leaves absent members out', () => {
+    expect(writeJson({a: undefined, b: 1})).toBe('{"b":1}');
+  });
+});
