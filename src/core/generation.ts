@@ -182,6 +182,9 @@ class RunningGeneration implements Generation {
       sampling,
       priority: Number(request.priority),
       cacheSalt: request.cache_salt,
+      ...(request.n > 1 && {
+        choiceOf: {requestId: `${requestId}:${Math.floor(index / request.n)}`, numChoices: request.n},
+      }),
     };
   }
 }

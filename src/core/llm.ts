@@ -6,9 +6,11 @@ import type {EngineConfig, EngineOptions} from './config/engine-config.ts';
 import {loadGenerationConfig} from './config/generation-config.ts';
 import {startChildProcessEngine} from './engine/client/child-process-client.ts';
 import type {EngineClient} from './engine/client/engine-client.ts';
+import {observeEngine} from './engine/client/observed-engine-client.ts';
 import type {LoadStage, ModelInfo, StepStats} from './engine/protocol.ts';
 import {EngineDeadError} from './errors.ts';
 import type {Generation, GenerationOptions, GenerationParts} from './generation.ts';
+import type {SequenceObserver} from './metrics/sequence-observer.ts';
 import {loadModelConfig} from './model/model-config.ts';
 import {type ModelFiles, resolveModel} from './model/resolve-model.ts';
 import {loadTokenizer, type Tokenizer} from './model/tokenizer.ts';
@@ -33,12 +35,16 @@ export interface Llm {
   readonly death: Promise<Error>;
   numOpenRequests(): number;
   onStats(listener: (stats: StepStats) => void): () => void;
+  /** Watches every sequence from now on. Returns the function that takes the observer off. */
+  observe(observer: SequenceObserver): () => void;
   close(): Promise<void>;
 }
 
-/** @param parts the engine is closed together with the Llm */
-export function createLlm(parts: GenerationParts): Llm {
-  const {engine} = parts;
+/** @param given the engine is closed together with the Llm */
+export function createLlm(given: GenerationParts): Llm {
+  const observers = new Set<SequenceObserver>();
+  const engine = observeEngine(given.engine, tellAll(observers));
+  const parts = {...given, engine};
   let numRequests = 0;
   /** Clients may send the same request id twice at the same time; inside, ids are unique. */
   const admit = ({requestId, signal}: GenerationOptions): GenerationOptions => {
@@ -52,7 +58,18 @@ export function createLlm(parts: GenerationParts): Llm {
     isAlive: () => engine.isAlive(),
     numOpenRequests: () => engine.numOpenRequests(),
     onStats: (listener) => engine.onStats(listener),
+    observe(observer) {
+      observers.add(observer);
+      return () => observers.delete(observer);
+    },
     close: () => engine.close(),
+  };
+}
+
+function tellAll(observers: ReadonlySet<SequenceObserver>): SequenceObserver {
+  return {
+    onTokens: (...news) => observers.forEach((observer) => observer.onTokens(...news)),
+    onEnd: (record) => observers.forEach((observer) => observer.onEnd(record)),
   };
 }
 
