@@ -15,7 +15,7 @@ const MAX_CACHE_SALT_CHARACTERS = 128;
 const FORBIDDEN_IN_CACHE_SALT = /[@/\\\0]/;
 
 /** What Python takes for true: no empty text, list or object, no zero. */
-function isTruthy(value: unknown): boolean {
+export function isTruthy(value: unknown): boolean {
   if (value instanceof JsonFloat) return value.value !== 0;
   if (Array.isArray(value)) return value.length > 0;
   if (isPlainObject(value)) return Object.keys(value).length > 0;
@@ -107,7 +107,7 @@ function toolNames(tools: unknown): unknown[] {
   return list.map((tool) => (isPlainObject(tool) && isPlainObject(tool.function) ? tool.function.name : undefined));
 }
 
-function checkConstraints(body: Body): void {
+export function checkConstraints(body: Body): void {
   const constraint = body.structured_outputs;
   if (!isPlainObject(constraint)) return;
   const kinds = ['json', 'regex', 'choice'].filter((kind) => (constraint[kind] ?? null) !== null);
@@ -155,7 +155,7 @@ function checkLogprobTokenIds({logprob_token_ids, logprobs, use_beam_search}: Bo
 }
 
 /** The count of a logprobs field; null when the field is not given. */
-function readLogprobCount(body: Body, param: string): number | null {
+export function readLogprobCount(body: Body, param: string): number | null {
   const value = body[param];
   if (value === undefined || value === null) return null;
   const count = numberOf(value);
@@ -163,12 +163,12 @@ function readLogprobCount(body: Body, param: string): number | null {
   return count;
 }
 
-function checkNotNegative(count: number, body: Body, param: string): void {
+export function checkNotNegative(count: number, body: Body, param: string): void {
   if (count >= 0 || count === -1) return;
   throw new ValidationError(`\`${param}\` must be a positive value or -1.`, {param, value: body[param]});
 }
 
-function checkPromptLogprobs(body: Body): void {
+export function checkPromptLogprobs(body: Body): void {
   const param = 'prompt_logprobs';
   const count = readLogprobCount(body, param);
   if (count === null) return;
@@ -188,12 +188,12 @@ function checkTopLogprobs(body: Body): void {
   }
 }
 
-function checkStreamOptions(body: Body): void {
+export function checkStreamOptions(body: Body): void {
   if (!isTruthy(body.stream_options) || isTruthy(body.stream)) return;
   throw new ValidationError('Stream options can only be defined when `stream=True`.', {param: 'stream_options'});
 }
 
-function checkResponseFormat({response_format: format}: Body): void {
+export function checkResponseFormat({response_format: format}: Body): void {
   if (!isPlainObject(format)) return;
   const param = 'response_format';
   if (format.type === 'json_schema' && (format.json_schema ?? null) === null) {
@@ -206,7 +206,7 @@ function checkResponseFormat({response_format: format}: Body): void {
   }
 }
 
-function checkCacheSalt({cache_salt: salt}: Body): void {
+export function checkCacheSalt({cache_salt: salt}: Body): void {
   if (salt === undefined || salt === null) return;
   const param = 'cache_salt';
   if (typeof salt !== 'string' || salt === '') {

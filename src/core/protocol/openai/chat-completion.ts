@@ -77,7 +77,8 @@ export interface ChatSchemaLimits {
   maxStopStrings: number;
 }
 
-function chatCompletionShape({maxStopStrings}: ChatSchemaLimits) {
+/** Other endpoints take their fields from here, in an order of their own. */
+export function chatCompletionShape({maxStopStrings}: ChatSchemaLimits) {
   return {
     messages: laxList(chatMessageSchema),
     model: nullable(laxString()),
