@@ -68,8 +68,12 @@ export function createLlm(given: GenerationParts): Llm {
 
 function tellAll(observers: ReadonlySet<SequenceObserver>): SequenceObserver {
   return {
-    onTokens: (...news) => observers.forEach((observer) => observer.onTokens(...news)),
-    onEnd: (record) => observers.forEach((observer) => observer.onEnd(record)),
+    onTokens(...news) {
+      for (const observer of observers) observer.onTokens(...news);
+    },
+    onEnd(record) {
+      for (const observer of observers) observer.onEnd(record);
+    },
   };
 }
 
