@@ -23,8 +23,8 @@ export class ActiveRequests {
     return this.#controllers.size;
   }
 
-  /** @param id of the answer, `chatcmpl-…`; without one it cannot be ended by name */
-  open(id = ''): ActiveRequest {
+  /** @param id of the answer, `chatcmpl-…` */
+  open(id: string): ActiveRequest {
     const controller = new AbortController();
     this.#controllers.set(controller, id);
     return {

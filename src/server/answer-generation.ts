@@ -59,7 +59,7 @@ export interface GenerationCall {
 
 export async function answerGeneration(call: GenerationCall, context: ServerContext): Promise<FastifyReply> {
   const {request, reply, id} = call;
-  const active = context.activeRequests.open();
+  const active = context.activeRequests.open(id);
   request.completionId = id;
   reply.raw.once('close', () => {
     if (!reply.raw.writableFinished) active.end('client-gone');
@@ -72,7 +72,7 @@ export async function answerGeneration(call: GenerationCall, context: ServerCont
       reply,
       active,
       generation,
-      events: withRankCheck(request, generation.events),
+      events: withRankCheck(request, context.logRequest(id, generation)),
     };
     const form = call.openForm(generation);
     return 'stream' in form

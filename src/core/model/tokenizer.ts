@@ -33,6 +33,11 @@ export interface Tokenizer {
    * @throws ValidationError when the text holds a lone surrogate
    */
   encode(text: string, options: {addSpecialTokens: boolean}): Promise<number[]>;
+  /**
+   * Where the tokens of `encode` stand in the text, `[start, end]` in code points; tokens that share a character share
+   * its place.
+   */
+  offsets(text: string, options: {addSpecialTokens: boolean}): Promise<[number, number][]>;
   /** Unknown ids give nothing; bytes that are no UTF-8 give U+FFFD. */
   decode(tokenIds: readonly number[], options: {skipSpecialTokens: boolean}): string;
   /** Bytes of one token; null when the vocabulary is not byte-level or the id is unknown. */
@@ -100,6 +105,12 @@ class JsonTokenizer implements Tokenizer {
     checkUnicode(text);
     if (text === '' && !addSpecialTokens) return [];
     return (await this.#native.encode(text, null, {addSpecialTokens})).getIds();
+  }
+
+  async offsets(text: string, {addSpecialTokens}: {addSpecialTokens: boolean}): Promise<[number, number][]> {
+    checkUnicode(text);
+    if (text === '' && !addSpecialTokens) return [];
+    return (await this.#native.encode(text, null, {addSpecialTokens})).getOffsets() as [number, number][];
   }
 
   decode(tokenIds: readonly number[], {skipSpecialTokens}: {skipSpecialTokens: boolean}): string {

@@ -11,6 +11,8 @@ export type TemplateRequest = Pick<
   'tools' | 'documents' | 'add_generation_prompt' | 'chat_template_kwargs' | 'reasoning_effort'
 >;
 
+type KwargsRequest = TemplateRequest & Pick<ChatCompletionRequest, 'continue_final_message'>;
+
 export interface TemplateVariableDefaults {
   /** `--default-chat-template-kwargs`. */
   kwargs: Readonly<Record<string, unknown>>;
@@ -35,6 +37,17 @@ export function templateVariables(request: TemplateRequest, defaults: TemplateVa
   };
 }
 
+/**
+ * The keyword arguments of a rendering as another server needs them to read the answer: the same values, and whether the
+ * last message was left open, which is no template variable.
+ */
+export function templateKwargs(request: KwargsRequest, defaults: Variables): Variables {
+  const kwargs = request.chat_template_kwargs ?? {};
+  const {add_generation_prompt, ...others} = requestFields(request, kwargs);
+  const fields = {add_generation_prompt, continue_final_message: request.continue_final_message, ...others};
+  return {...withoutUnset(defaults), ...withoutUnset(kwargs), ...withoutUnset(fields)};
+}
+
 /** Values that are null or `auto` never override anything. */
 function mergeKwargs(request: TemplateRequest, defaults: Variables): Variables {
   const kwargs = request.chat_template_kwargs ?? {};
@@ -51,7 +64,7 @@ function mergeKwargs(request: TemplateRequest, defaults: Variables): Variables {
   };
 }
 
-function requestFields(request: TemplateRequest, kwargs: Variables): Variables {
+function requestFields(request: TemplateRequest, kwargs: Variables) {
   const {reasoning_effort: effort} = request;
   return {
     add_generation_prompt: request.add_generation_prompt,
@@ -67,7 +80,11 @@ function withoutUnset(values: Variables): Variables {
 }
 
 /** A tool in the form and key order that templates print. */
-function toTemplateTool({type, function: {name, description, parameters, strict}, defer_loading}: ChatTool): Variables {
+export function toTemplateTool({
+  type,
+  function: {name, description, parameters, strict},
+  defer_loading,
+}: ChatTool): Variables {
   const deferLoading = defer_loading === null ? {} : {defer_loading};
   return {
     type,

@@ -59,14 +59,14 @@ const toolChoiceSchema = laxUnion([
   }),
 ]);
 
-const streamOptionsSchema = laxObject({
+export const streamOptionsSchema = laxObject({
   include_usage: orDefault(laxBool(), false),
   continuous_usage_stats: orDefault(laxBool(), false),
 });
 
 const extraArgumentSchema = laxUnion([laxString(), laxInt(), laxFloat(), laxList(laxUnion([laxString(), laxFloat()]))]);
 
-const repetitionDetectionSchema = laxObject({
+export const repetitionDetectionSchema = laxObject({
   max_pattern_size: withDefault(laxInt(), 0),
   min_pattern_size: withDefault(laxInt(), 0),
   min_count: withDefault(laxInt(), 0),

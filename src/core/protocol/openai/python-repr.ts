@@ -44,6 +44,17 @@ function pythonNumber(value: number): string {
   return Number.isInteger(value) ? BigInt(value).toString() : pythonFloat(value);
 }
 
+/** An exception object, as it stands in the context of a type check's entry. */
+export class PythonError {
+  readonly type: string;
+  readonly message: string;
+
+  constructor(type: string, message: string) {
+    this.type = type;
+    this.message = message;
+  }
+}
+
 /** `repr(value)` of a value that came from JSON. */
 export function pythonRepr(value: unknown): string {
   if (value === null || value === undefined) return 'None';
@@ -52,6 +63,7 @@ export function pythonRepr(value: unknown): string {
   if (typeof value === 'number') return pythonNumber(value);
   if (typeof value === 'bigint') return value.toString();
   if (value instanceof JsonFloat) return pythonFloat(value.value);
+  if (value instanceof PythonError) return `${value.type}(${pythonStringRepr(value.message)})`;
   if (Array.isArray(value)) return `[${value.map(pythonRepr).join(', ')}]`;
   if (isPlainObject(value)) return pythonDictRepr(Object.entries(value));
   return String(value);

@@ -7,7 +7,7 @@ import type * as z from 'zod';
 import {SchemaError} from '../../errors.ts';
 import {isPlainObject} from '../../util/parse-json.ts';
 import {type LaxIssue, laxIssueOf} from './lax-types.ts';
-import {pythonDictRepr, pythonStr} from './python-repr.ts';
+import {PythonError, pythonDictRepr, pythonStr} from './python-repr.ts';
 
 /** One fault of a body. */
 export interface SchemaFault {
@@ -44,6 +44,7 @@ const MESSAGES: Record<string, string> = {
   greater_than_equal: 'Input should be greater than or equal to {ge}',
   less_than_equal: 'Input should be less than or equal to {le}',
   json_invalid: 'JSON decode error',
+  value_error: 'Value error, {error}',
 };
 
 function listLengthMessage(context: Record<string, unknown>): string {
@@ -55,7 +56,12 @@ function listLengthMessage(context: Record<string, unknown>): string {
 
 function messageOf({type, context = {}}: SchemaFault): string {
   if (type === 'too_long' || type === 'too_short') return listLengthMessage(context);
-  return (MESSAGES[type] ?? type).replace(/\{(\w+)\}/g, (_, name: string) => String(context[name]));
+  return (MESSAGES[type] ?? type).replace(/\{(\w+)\}/g, (_, name: string) => shownContext(context[name]));
+}
+
+/** An error among the context is shown by its message. */
+function shownContext(value: unknown): string {
+  return value instanceof PythonError ? value.message : String(value);
 }
 
 /** Values are shown as texts; lists and objects by their size only. */
@@ -90,6 +96,11 @@ export function schemaErrorMessage(faults: SchemaFault[]): string {
   const lines = faults.slice(0, MAX_ENTRIES).map((fault) => `  ${describeFault(fault)}`);
   if (faults.length > MAX_ENTRIES) lines.push(`  ...and ${faults.length - MAX_ENTRIES} more errors`);
   return `${faults.length} validation error${faults.length === 1 ? '' : 's'}:\n${lines.join('\n')}`.trim();
+}
+
+/** A fault that a field's own check found. */
+export function valueFault(path: PropertyKey[], input: unknown, message: string): SchemaFault {
+  return {type: 'value_error', path, input, context: {error: new PythonError('ValueError', message)}};
 }
 
 /** @param faults at least one */
