@@ -2,6 +2,7 @@
  * How each endpoint's request becomes prompts with resolved parameters: steps 11 to 15 of the reference's order of checks
  * (lengths, rendering, room left in the context, sampling parameters).
  */
+import {ValidationError} from './errors.ts';
 import {
   type Generation,
   type GenerationOptions,
@@ -10,6 +11,8 @@ import {
   startGeneration,
 } from './generation.ts';
 import type {ChatCompletionRequest} from './protocol/openai/chat-completion.ts';
+import {type CompletionRequest, promptsOf, toSamplingRequest} from './protocol/openai/completion.ts';
+import {renderPrompt} from './renderer/render-prompt.ts';
 import {checkRequestLengths} from './sampling/resolve-max-tokens.ts';
 
 /**
@@ -26,4 +29,24 @@ export async function prepareChat(
   const prompts = await Promise.all(requests.map((request) => parts.renderer.renderChat(request)));
   const prepared = prompts.map((prompt) => resolvePrompt(requests[0], prompt, parts));
   return startGeneration(requests[0], prepared, parts, options);
+}
+
+/**
+ * All prompts of a request.
+ * @throws ValidationError
+ */
+export async function prepareCompletion(
+  request: CompletionRequest,
+  parts: GenerationParts,
+  options: GenerationOptions,
+): Promise<Generation> {
+  const {tokenizer, engine} = parts;
+  const {maxModelLen} = engine.info;
+  const sampling = toSamplingRequest(request);
+  const given = promptsOf(request);
+  if (given.length === 0) throw new ValidationError('You must pass at least one prompt', {param: 'prompt'});
+  checkRequestLengths(sampling, maxModelLen);
+  const prompts = await Promise.all(given.map((prompt) => renderPrompt(prompt, request, {tokenizer, maxModelLen})));
+  const prepared = prompts.map((prompt) => resolvePrompt(sampling, prompt, parts));
+  return startGeneration(sampling, prepared, parts, options);
 }

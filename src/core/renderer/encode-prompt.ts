@@ -25,8 +25,33 @@ export async function encodePrompt(
   if (options.keepTokens === null) checkTextLength(text, maxChars, options.maxModelLen);
   const shortened = shortenText(text, maxChars, options);
   const tokenIds = truncate(await tokenizer.encode(shortened, options), options);
-  if (tokenIds.length > options.maxModelLen) throw tooManyTokensError(options.maxModelLen);
+  // The reference stops tokenizing one above the limit.
+  checkNumTokens(Math.min(tokenIds.length, options.maxModelLen + 1), options.maxModelLen);
   return tokenIds;
+}
+
+/**
+ * The same for a prompt that is token ids already.
+ * @throws ValidationError when it is longer than the context
+ */
+export function fitTokenIds(tokenIds: number[], options: Omit<EncodePromptOptions, 'addSpecialTokens'>): number[] {
+  const kept = truncate(tokenIds, options);
+  checkNumTokens(kept.length, options.maxModelLen);
+  return kept;
+}
+
+/**
+ * Where the tokens that `encodePrompt` returned stand in the text, `[start, end]` in code points.
+ * @param options as for `encodePrompt`; `numTokens` = how many it returned
+ */
+export async function promptOffsets(
+  tokenizer: Tokenizer,
+  text: string,
+  options: EncodePromptOptions & {numTokens: number},
+): Promise<[number, number][]> {
+  const offsets = await tokenizer.offsets(text, options);
+  const cut = offsets.length - options.numTokens;
+  return options.truncationSide === 'right' ? offsets.slice(0, options.numTokens) : offsets.slice(cut);
 }
 
 function checkTextLength(text: string, maxChars: number, maxModelLen: number): void {
@@ -48,17 +73,21 @@ function shortenText(text: string, maxChars: number, {keepTokens, truncationSide
   return cut.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '');
 }
 
-function truncate(tokenIds: number[], {keepTokens, truncationSide}: EncodePromptOptions): number[] {
+function truncate(
+  tokenIds: number[],
+  {keepTokens, truncationSide}: Pick<EncodePromptOptions, 'keepTokens' | 'truncationSide'>,
+): number[] {
   if (keepTokens === null || tokenIds.length <= keepTokens) return tokenIds;
   return truncationSide === 'right' ? tokenIds.slice(0, keepTokens) : tokenIds.slice(tokenIds.length - keepTokens);
 }
 
-/** The reference stops counting one above the limit. */
-function tooManyTokensError(maxModelLen: number): ValidationError {
-  return new ValidationError(
-    `This model's maximum context length is ${maxModelLen} tokens. However, your prompt contains at least ` +
-      `${maxModelLen + 1} input tokens, which exceeds this limit even without any output tokens. Please reduce the ` +
-      'length of the input prompt.',
-    {param: 'input_tokens', value: maxModelLen + 1},
+/** A count of exactly one above the limit may stand for any larger one. */
+function checkNumTokens(numTokens: number, maxModelLen: number): void {
+  if (numTokens <= maxModelLen) return;
+  const count = numTokens === maxModelLen + 1 ? `at least ${numTokens}` : numTokens;
+  throw new ValidationError(
+    `This model's maximum context length is ${maxModelLen} tokens. However, your prompt contains ${count} input ` +
+      'tokens, which exceeds this limit even without any output tokens. Please reduce the length of the input prompt.',
+    {param: 'input_tokens', value: numTokens},
   );
 }

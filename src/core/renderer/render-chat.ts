@@ -8,10 +8,10 @@ import type {ChatCompletionRequest} from '../protocol/openai/chat-completion.ts'
 import {type ChatTemplate, ChatTemplateCache} from './chat-template.ts';
 import type {ContentFormat} from './content-parts.ts';
 import {renderOpenConversation} from './continue-final-message.ts';
-import {encodePrompt} from './encode-prompt.ts';
+import {encodePrompt, promptOffsets} from './encode-prompt.ts';
 import {type ChatTemplates, chooseTemplate} from './find-chat-template.ts';
 import {type ConversationMessage, normalizeMessages} from './normalize-messages.ts';
-import {type TemplateRequest, templateVariables} from './template-variables.ts';
+import {type TemplateRequest, templateKwargs, templateVariables} from './template-variables.ts';
 
 /** The fields of a chat request that decide its prompt. */
 export type RenderRequest = TemplateRequest &
@@ -25,7 +25,7 @@ export type RenderRequest = TemplateRequest &
     | 'truncation_side'
     | 'max_tokens'
     | 'max_completion_tokens'
-  >;
+  > & {tool_choice?: ChatCompletionRequest['tool_choice']};
 
 export interface RenderedPrompt {
   text: string;
@@ -39,6 +39,8 @@ export interface RendererOptions {
   contentFormat: ContentFormat | 'auto';
   /** Template variables that a request may override. */
   defaultTemplateKwargs: Readonly<Record<string, unknown>>;
+  /** With tool choice `none` the template does not get the tools. */
+  hidesUnusedTools?: boolean;
   /** First served name; errors show it. */
   modelName: string;
   maxModelLen: number;
@@ -47,16 +49,35 @@ export interface RendererOptions {
 export interface Renderer {
   /** @throws ValidationError, TemplateError */
   renderChat(request: RenderRequest): Promise<RenderedPrompt>;
+  /**
+   * The text alone, of any length.
+   * @throws ValidationError, TemplateError
+   */
+  renderChatText(request: RenderRequest): string;
+  /** The keyword arguments of the template, with the server's defaults. */
+  templateKwargs(request: RenderRequest): Record<string, unknown>;
+  /** Where the tokens of a rendered prompt stand in its text, `[start, end]` in code points. */
+  tokenOffsets(request: RenderRequest, prompt: RenderedPrompt): Promise<[number, number][]>;
 }
 
 export function createRenderer(options: RendererOptions): Renderer {
   const cache = new ChatTemplateCache();
+  const renderChatText = (request: RenderRequest) => renderText(withShownTools(request, options), options, cache);
   return {
+    renderChatText,
     async renderChat(request) {
-      const text = renderText(request, options, cache);
+      const text = renderChatText(request);
       return {text, tokenIds: await encodePrompt(options.tokenizer, text, encodeOptions(request, options))};
     },
+    templateKwargs: (request) => templateKwargs(request, options.defaultTemplateKwargs),
+    tokenOffsets: (request, {text, tokenIds}) =>
+      promptOffsets(options.tokenizer, text, {...encodeOptions(request, options), numTokens: tokenIds.length}),
   };
+}
+
+/** A request that wants no tool call may have its tools hidden from the template. */
+function withShownTools(request: RenderRequest, {hidesUnusedTools}: RendererOptions): RenderRequest {
+  return hidesUnusedTools && request.tool_choice === 'none' ? {...request, tools: null} : request;
 }
 
 function renderText(request: RenderRequest, options: RendererOptions, cache: ChatTemplateCache): string {
@@ -115,7 +136,10 @@ function encodeOptions(request: RenderRequest, {maxModelLen}: RendererOptions) {
 }
 
 /** -1 leaves room for one token, unless the request wants none at all. */
-function tokensToKeep(request: RenderRequest, maxModelLen: number): number | null {
+export function tokensToKeep(
+  request: Pick<RenderRequest, 'truncate_prompt_tokens' | 'max_completion_tokens' | 'max_tokens'>,
+  maxModelLen: number,
+): number | null {
   const {truncate_prompt_tokens: limit, max_completion_tokens, max_tokens} = request;
   if (limit !== -1) return limit;
   return (max_completion_tokens ?? max_tokens) === 0 ? maxModelLen : maxModelLen - 1;
