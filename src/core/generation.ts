@@ -8,6 +8,7 @@ import type {EngineClient} from './engine/client/engine-client.ts';
 import type {EngineRequest} from './engine/protocol.ts';
 import {ValidationError} from './errors.ts';
 import type {Tokenizer} from './model/tokenizer.ts';
+import {decodePromptLogprobs} from './output/logprobs.ts';
 import type {OutputDelta} from './output/output-delta.ts';
 import {OutputProcessor} from './output/output-processor.ts';
 import {samplingOfChoices} from './output/parallel-sampling.ts';
@@ -22,6 +23,7 @@ import {
   resolveSamplingParams,
 } from './sampling/resolve-sampling-params.ts';
 import type {SamplingParams} from './sampling/sampling-params.ts';
+import type {DecodedLogprobs, TokenLogprobs} from './sampling/token-logprobs.ts';
 import {mergeStreams} from './util/merge-streams.ts';
 
 /** A request on its way: everything that can be refused before the engine has been checked when this exists. */
@@ -30,6 +32,8 @@ export interface Generation {
   prompts: RenderedPrompt[];
   /** Prompt tokens that came from the prefix cache, over all prompts; null until the first event. */
   cachedTokens(): number | null;
+  /** One for each token of a prompt, null for the first; null when they were not asked for and until its first event. */
+  promptLogprobs(prompt: RenderedPrompt): (DecodedLogprobs | null)[] | null;
   /**
    * The answer. Each choice ends with exactly one `finish` event, which follows its last `text-delta` at once. Leaving
    * the loop or aborting the signal takes the request out of the engine; an abort ends the events without an error.
@@ -45,6 +49,8 @@ export interface GenerationParts {
   tokenizer: Tokenizer;
   renderer: Renderer;
   generation: GenerationConfig;
+  /** Value of `--max-logprobs`; -1 = no limit. */
+  maxLogprobs: number;
 }
 
 export interface GenerationOptions {
@@ -115,6 +121,7 @@ class RunningGeneration implements Generation {
   readonly #generation: PreparedGeneration;
   /** By prompt. */
   readonly #cachedTokens = new Map<RenderedPrompt, number>();
+  readonly #promptLogprobs = new Map<RenderedPrompt, (DecodedLogprobs | null)[]>();
 
   constructor(parts: GenerationParts, generation: PreparedGeneration) {
     this.prompts = generation.prepared.map(({prompt}) => prompt);
@@ -126,6 +133,10 @@ class RunningGeneration implements Generation {
   cachedTokens(): number | null {
     if (this.#cachedTokens.size === 0) return null;
     return [...this.#cachedTokens.values()].reduce((sum, tokens) => sum + tokens, 0);
+  }
+
+  promptLogprobs(prompt: RenderedPrompt): (DecodedLogprobs | null)[] | null {
+    return this.#promptLogprobs.get(prompt) ?? null;
   }
 
   async *#generate(): AsyncGenerator<ChatEvent, void, undefined> {
@@ -142,16 +153,18 @@ class RunningGeneration implements Generation {
     const encode = (text: string) => this.#parts.tokenizer.encode(text, {addSpecialTokens: false});
     const badWordsTokenIds = await resolveBadWords(request.bad_words, encode);
     return prepared.flatMap((prompt) =>
-      samplingOfChoices({...prompt.resolved.sampling, badWordsTokenIds}, request.n).map((sampling) => ({
+      samplingOfChoices({...prompt.resolved.sampling, badWordsTokenIds}, request.n).map((sampling, index) => ({
         ...prompt,
-        sampling,
+        // The prompt is the same for all choices, so one of them is enough to look at it.
+        sampling: index === 0 ? sampling : {...sampling, promptLogprobs: null},
       })),
     );
   }
 
   #checkPrompt({tokenIds}: RenderedPrompt): void {
-    const {vocabSize} = this.#parts.engine.info;
-    checkEngineLimits(this.#generation.request, {vocabSize, promptLength: tokenIds.length});
+    const {engine, maxLogprobs} = this.#parts;
+    const {vocabSize} = engine.info;
+    checkEngineLimits(this.#generation.request, {vocabSize, promptLength: tokenIds.length, maxLogprobs});
     checkPromptIds(tokenIds, vocabSize);
   }
 
@@ -162,6 +175,7 @@ class RunningGeneration implements Generation {
     const processor = new OutputProcessor({tokenizer, promptTokenIds: prompt.tokenIds, text: resolved.text});
     for await (const output of engine.generate(this.#engineRequest(index, choice), {signal})) {
       this.#noteCachedTokens(prompt, output.numCachedTokens);
+      this.#notePromptLogprobs(prompt, output.promptLogprobs);
       const delta = processor.process(output);
       if (delta) yield {...delta, numTokens: processor.numTokens};
       if (processor.isFinished) return;
@@ -171,6 +185,11 @@ class RunningGeneration implements Generation {
   /** The first choice of a prompt that starts counts for it. */
   #noteCachedTokens(prompt: RenderedPrompt, tokens: number | null): void {
     if (tokens !== null && !this.#cachedTokens.has(prompt)) this.#cachedTokens.set(prompt, tokens);
+  }
+
+  #notePromptLogprobs(prompt: RenderedPrompt, positions: (TokenLogprobs | null)[] | null): void {
+    if (positions === null) return;
+    this.#promptLogprobs.set(prompt, decodePromptLogprobs(this.#parts.tokenizer, prompt.tokenIds, positions));
   }
 
   #engineRequest(index: number, {prompt, sampling}: Choice): EngineRequest {
@@ -196,7 +215,7 @@ function checkPromptIds(tokenIds: readonly number[], vocabSize: number): void {
 }
 
 function* toEvents(choice: number, delta: ChoiceDelta): Generator<ChatEvent, void, undefined> {
-  const {text, tokenIds, finishReason, stopReason, numTokens} = delta;
-  if (tokenIds.length > 0 || text !== '') yield {choice, type: 'text-delta', text, tokenIds};
+  const {text, tokenIds, logprobs, finishReason, stopReason, numTokens} = delta;
+  if (tokenIds.length > 0 || text !== '') yield {choice, type: 'text-delta', text, tokenIds, logprobs};
   if (finishReason !== null) yield {choice, type: 'finish', finishReason, stopReason, numTokens};
 }

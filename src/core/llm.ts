@@ -14,14 +14,17 @@ import type {SequenceObserver} from './metrics/sequence-observer.ts';
 import {loadModelConfig} from './model/model-config.ts';
 import {type ModelFiles, resolveModel} from './model/resolve-model.ts';
 import {loadTokenizer, type Tokenizer} from './model/tokenizer.ts';
-import {prepareChat} from './prepare-generation.ts';
+import {type ChatBatch, prepareChat, prepareCompletion} from './prepare-generation.ts';
 import {type ChatCompletionRequest, parseChatCompletionRequest} from './protocol/openai/chat-completion.ts';
+import type {CompletionRequest} from './protocol/openai/completion.ts';
+import type {TokenizeRequest} from './protocol/openai/tokenize.ts';
 import type {ContentFormat} from './renderer/content-parts.ts';
 import {type ChatTemplates, findChatTemplates} from './renderer/find-chat-template.ts';
 import {createRenderer, type Renderer} from './renderer/render-chat.ts';
 import type {Logger} from './util/logger.ts';
 
 export type {Generation} from './generation.ts';
+export type {ChatBatch} from './prepare-generation.ts';
 
 export interface Llm {
   readonly modelInfo: ModelInfo;
@@ -30,6 +33,21 @@ export interface Llm {
    * @throws ValidationError, TemplateError, UnsupportedError, EngineDeadError before anything has been generated
    */
   startChat(request: ChatCompletionRequest, options: GenerationOptions): Promise<Generation>;
+  /** Several conversations as the prompts of one generation; they differ in their messages only. */
+  startChatBatch(requests: ChatBatch, options: GenerationOptions): Promise<Generation>;
+  /** Like `startChat`, for prompts without a template. */
+  startCompletion(request: CompletionRequest, options: GenerationOptions): Promise<Generation>;
+  /**
+   * The token ids of a text or of a rendered conversation, of any length.
+   * @throws ValidationError, TemplateError
+   */
+  tokenize(request: TokenizeRequest): Promise<number[]>;
+  /** Special tokens are kept; unknown ids give nothing. */
+  detokenize(tokenIds: readonly number[]): string;
+  /** The vocabulary entry of each id as it stands in the tokenizer's file, such as `Ġworld`. */
+  tokenStrings(tokenIds: readonly number[]): string[];
+  /** The tokenizer's configuration as its files give it, with the chat template. */
+  tokenizerInfo(): Record<string, unknown>;
   isAlive(): boolean;
   /** Resolves when the engine dies by itself. */
   readonly death: Promise<Error>;
@@ -55,6 +73,12 @@ export function createLlm(given: GenerationParts): Llm {
     modelInfo: engine.info,
     death: engine.death,
     startChat: async (request, options) => prepareChat([request], parts, admit(options)),
+    startChatBatch: async (requests, options) => prepareChat(requests, parts, admit(options)),
+    startCompletion: async (request, options) => prepareCompletion(request, parts, admit(options)),
+    tokenize: (request) => tokenize(request, parts),
+    detokenize: (tokenIds) => tokenizer.decode(tokenIds, {skipSpecialTokens: false}),
+    tokenStrings: (tokenIds) => tokenIds.map((tokenId) => tokenizer.idToToken(tokenId) ?? ''),
+    tokenizerInfo: () => tokenizerInfo,
     isAlive: () => engine.isAlive(),
     numOpenRequests: () => engine.numOpenRequests(),
     onStats: (listener) => engine.onStats(listener),
@@ -75,6 +99,12 @@ function tellAll(observers: ReadonlySet<SequenceObserver>): SequenceObserver {
       for (const observer of observers) observer.onEnd(record);
     },
   };
+}
+
+/** Chat templates write their special tokens themselves, texts get those that the tokenizer adds. */
+async function tokenize(request: TokenizeRequest, {tokenizer, renderer}: GenerationParts): Promise<number[]> {
+  const text = request.type === 'prompt' ? request.prompt : renderer.renderChatText(request);
+  return tokenizer.encode(text, {addSpecialTokens: request.add_special_tokens});
 }
 
 /** What is loaded and how its text side behaves. */
@@ -137,7 +167,7 @@ export async function loadLlm(options: LoadLlmOptions, context: LoadLlmContext):
   const {engine, tokenizer} = await loadEngineAndTokenizer(files, options, context);
   const renderer = createModelRenderer({files, templates, tokenizer, engine}, options);
   await warmUpRenderer(renderer, logger);
-  const llm = createLlm({engine, tokenizer, renderer, generation});
+  const llm = createLlm({engine, tokenizer, renderer, generation, maxLogprobs: options.engine.maxLogprobs});
   return {llm, files, tokenizer, templateSource: templates.source};
 }
 

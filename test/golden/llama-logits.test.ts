@@ -35,7 +35,7 @@ async function prefill(runner: ModelRunner, row: number, tokens: number[], chunk
     const isLast = start + chunk >= tokens.length;
     logits = (await runner.execute({
       decodes: [],
-      prefills: [{row, start, tokenIds, wantsLogits: isLast}],
+      prefills: [{row, start, tokenIds, numLogits: Number(isLast)}],
     })) as Float32Array<ArrayBuffer>;
   }
   return logits;
@@ -47,7 +47,7 @@ async function greedy(runner: ModelRunner, row: number, tokens: number[], numTok
   while (made.length < numTokens) {
     const start = tokens.length + made.length - 1;
     logits = (await runner.execute({
-      decodes: [{row, start, tokenIds: [made.at(-1) as number], wantsLogits: true}],
+      decodes: [{row, start, tokenIds: [made.at(-1) as number], numLogits: 1}],
       prefills: [],
     })) as Float32Array<ArrayBuffer>;
     made.push(argmax(logits));
@@ -111,7 +111,7 @@ describe.skipIf(!hasSharedData).each(models)('%s %s', (name, type) => {
         row,
         start: prompt.tokens.length - 1,
         tokenIds: prompt.tokens.slice(-1),
-        wantsLogits: true,
+        numLogits: 1,
       })),
     });
     for (const [row, prompt] of rows.entries()) {

@@ -56,6 +56,7 @@ function run(pieces: number[][], text: TextParams, end: End): OutputDelta[] {
     finishReason: null,
     stopReason: null,
     numCachedTokens: null,
+    promptLogprobs: null,
     tokenTimesMs: [],
     start: null,
     numPreemptions: 0,
@@ -63,9 +64,14 @@ function run(pieces: number[][], text: TextParams, end: End): OutputDelta[] {
   };
   return pieces
     .map((newTokenIds, index) =>
-      processor.process({...running, newTokenIds, ...(index === pieces.length - 1 ? end : {})}),
+      processor.process({...running, ...made(newTokenIds), ...(index === pieces.length - 1 ? end : {})}),
     )
     .filter((delta) => delta !== null);
+}
+
+/** New tokens as the engine sends them, with logprobs. */
+function made(newTokenIds: number[]) {
+  return {newTokenIds, logprobs: newTokenIds.map((tokenId) => [{tokenId, logprob: -tokenId, rank: 1}])};
 }
 
 function fold(deltas: OutputDelta[]): OutputDelta {
@@ -73,6 +79,7 @@ function fold(deltas: OutputDelta[]): OutputDelta {
   return {
     text: deltas.map((delta) => delta.text).join(''),
     tokenIds: deltas.flatMap((delta) => delta.tokenIds),
+    logprobs: deltas.flatMap((delta) => delta.logprobs ?? []),
     finishReason,
     stopReason,
   };

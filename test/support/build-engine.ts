@@ -15,6 +15,7 @@ export function buildEngine(options: Partial<EngineCoreOptions> = {}, model: Fak
     schedulingPolicy: 'fcfs',
     enablePrefixCaching: true,
     seed: 0,
+    logprobsMode: 'raw_logprobs',
     ...options,
   });
   return {runner, core};

@@ -10,6 +10,7 @@ export interface FakeModelOptions {
   vocabSize?: number;
   numRows?: number;
   rowCapacity?: number;
+  maxExtraLogits?: number;
   /** Called before each forward pass; a promise holds the pass up. */
   beforeExecute?: (batch: ModelBatch) => void | Promise<void>;
   /** Changes the logits of a row, given all tokens of its sequence. */
@@ -24,6 +25,7 @@ export class FakeModelRunner implements ModelRunner {
   readonly numRows: number;
   readonly rowCapacity: number;
   readonly bytesPerToken = 8;
+  readonly maxExtraLogits: number;
   /** Everything that was executed. */
   readonly batches: ModelBatch[] = [];
   numCopiedTokens = 0;
@@ -36,6 +38,7 @@ export class FakeModelRunner implements ModelRunner {
     this.vocabSize = options.vocabSize ?? 64;
     this.numRows = options.numRows ?? 8;
     this.rowCapacity = options.rowCapacity ?? 256;
+    this.maxExtraLogits = options.maxExtraLogits ?? 16;
     this.#options = options;
     this.#rows = Array.from({length: this.numRows}, () => []);
   }
@@ -52,10 +55,12 @@ export class FakeModelRunner implements ModelRunner {
     this.batches.push(batch);
     const chunks = [...batch.decodes, ...batch.prefills];
     for (const chunk of chunks) this.#write(chunk);
-    const wanted = chunks.filter(({wantsLogits}) => wantsLogits);
+    const wanted = chunks.flatMap(({row, start, tokenIds, numLogits}) =>
+      Array.from({length: numLogits}, (_, index) => ({row, length: start + tokenIds.length - numLogits + index + 1})),
+    );
     const logits = new Float32Array(wanted.length * this.vocabSize);
-    wanted.forEach(({row, start, tokenIds}, index) => {
-      const sequence = this.#rows[row].slice(0, start + tokenIds.length);
+    wanted.forEach(({row, length}, index) => {
+      const sequence = this.#rows[row].slice(0, length);
       logits.set(fakeLogits(sequence, this.vocabSize, this.#options.changeLogits), index * this.vocabSize);
     });
     return logits;
@@ -92,11 +97,14 @@ export class FakeModelRunner implements ModelRunner {
     assertInvariant(!this.isClosed, 'a closed runner computes nothing');
     const rows = [...decodes, ...prefills].map(({row}) => row);
     assertInvariant(new Set(rows).size === rows.length, 'no row occurs twice in a batch');
-    decodes.forEach(({row, tokenIds, wantsLogits}, index) => {
+    const numExtra = prefills.reduce((sum, {numLogits}) => sum + Math.max(0, numLogits - 1), 0);
+    assertInvariant(numExtra <= this.maxExtraLogits, 'a batch wants no more logits than allowed');
+    decodes.forEach(({row, tokenIds, numLogits}, index) => {
       assertInvariant(row === decodes[0].row + index, 'decoding rows ascend without gaps');
-      assertInvariant(tokenIds.length === 1 && wantsLogits, 'a decode is one token with logits');
+      assertInvariant(tokenIds.length === 1 && numLogits === 1, 'a decode is one token with logits');
     });
-    for (const {row, start, tokenIds} of [...decodes, ...prefills]) {
+    for (const {row, start, tokenIds, numLogits} of [...decodes, ...prefills]) {
+      assertInvariant(numLogits <= tokenIds.length, 'a chunk has logits of its own tokens only');
       assertInvariant(tokenIds.length > 0 && start + tokenIds.length <= this.rowCapacity, 'a chunk fits into its row');
       assertInvariant(
         Array.from(tokenIds).every((id) => id >= 0 && id < this.vocabSize),

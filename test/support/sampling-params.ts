@@ -19,6 +19,10 @@ export function samplingParams(overrides: Partial<SamplingParams> = {}): Samplin
     logitBias: [],
     allowedTokenIds: null,
     badWordsTokenIds: [],
+    logprobs: null,
+    logprobTokenIds: null,
+    promptLogprobs: null,
+    repetitionDetection: null,
     ...overrides,
   };
 }

@@ -128,6 +128,8 @@ function toSequenceOutput(requestId: string, output: ScriptedOutput): SequenceOu
     finishReason: null,
     stopReason: null,
     numCachedTokens: null,
+    logprobs: null,
+    promptLogprobs: null,
     tokenTimesMs: output.newTokenIds.map(() => madeAtMs),
     start: null,
     numPreemptions: 0,

@@ -39,7 +39,7 @@ export async function createScriptedLlm({
     ...options.renderer,
   });
   const generation = {defaults: {}, overrideMaxTokens: null, eosTokenIds: [2], warning: null, ...options.generation};
-  return {llm: createLlm({engine, tokenizer, renderer, generation}), engine};
+  return {llm: createLlm({engine, tokenizer, renderer, generation, maxLogprobs: 20}), engine};
 }
 
 function embeddedTemplates() {

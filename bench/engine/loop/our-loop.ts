@@ -23,6 +23,10 @@ const greedy: Omit<SamplingParams, 'maxTokens'> = {
   logitBias: [],
   allowedTokenIds: null,
   badWordsTokenIds: [],
+  logprobs: null,
+  logprobTokenIds: null,
+  promptLogprobs: null,
+  repetitionDetection: null,
 };
 
 async function openLoop({modelPath, threads}: LoopSettings): Promise<BareLoop> {

@@ -58,6 +58,18 @@ export const engineOptionsSchema = z.object({
     description: 'Base of the random seeds of requests that give none',
     group: 'ModelConfig',
   }),
+  maxLogprobs: z.int().min(-1).default(20).meta({
+    description: 'Most logprobs that a request may ask for at each token; -1 = all of the vocabulary',
+    group: 'ModelConfig',
+  }),
+  logprobsMode: z
+    .enum(['raw_logprobs', 'processed_logprobs', 'raw_logits', 'processed_logits'])
+    .default('raw_logprobs')
+    .meta({
+      description:
+        'What logprobs are made of: the numbers of the model, or those after penalties, temperature and filters; as logarithms of probabilities or as logits',
+      group: 'ModelConfig',
+    }),
   modelCacheDir: z.string().nullable().default(null).meta({
     description: 'Folder for built model graphs; the default is the cache folder of the user',
     group: 'LoadConfig',

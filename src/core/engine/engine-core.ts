@@ -6,7 +6,10 @@
 import type {EngineConfig} from '../config/engine-config.ts';
 import {GenerationError, serializeError, ValidationError} from '../errors.ts';
 import {SeedMixer} from '../sampling/random.ts';
-import {Sampler} from '../sampling/sampler.ts';
+import {endsInRepetition} from '../sampling/repetition-detection.ts';
+import {type SampledToken, Sampler} from '../sampling/sampler.ts';
+import type {SamplingParams} from '../sampling/sampling-params.ts';
+import {logprobsOf, type TokenLogprobs} from '../sampling/token-logprobs.ts';
 import {assertInvariant} from '../util/assert.ts';
 import {nowMs} from '../util/clock.ts';
 import {KvCacheManager} from './kv-cache/kv-cache-manager.ts';
@@ -14,7 +17,7 @@ import type {ModelRunner} from './model-runner/model-runner.ts';
 import type {EngineFinishReason, EngineRequest, ModelInfo, SequenceOutput, StepStats} from './protocol.ts';
 import type {SchedulingPolicy} from './scheduler/request-queue.ts';
 import {Scheduler} from './scheduler/scheduler.ts';
-import {isEmpty, type SchedulerOutput, toModelBatch} from './scheduler/scheduler-output.ts';
+import {isEmpty, type ScheduledChunk, type SchedulerOutput, toModelBatch} from './scheduler/scheduler-output.ts';
 import {Sequence} from './sequence.ts';
 
 export interface EngineCoreOptions {
@@ -27,6 +30,7 @@ export interface EngineCoreOptions {
   enablePrefixCaching: boolean;
   /** Base of the seeds of requests that give none. */
   seed: number;
+  logprobsMode: EngineConfig['logprobsMode'];
 }
 
 export interface StepResult {
@@ -34,13 +38,13 @@ export interface StepResult {
   stats: StepStats;
 }
 
+/** The part of the configuration that the core looks at. */
+export type CoreConfig = Pick<EngineConfig, 'schedulingPolicy' | 'enablePrefixCaching' | 'seed' | 'logprobsMode'>;
+
 /** What the core needs of the loaded model and of the configuration. */
-export function engineCoreOptions(
-  info: ModelInfo,
-  config: Pick<EngineConfig, 'schedulingPolicy' | 'enablePrefixCaching' | 'seed'>,
-): EngineCoreOptions {
+export function engineCoreOptions(info: ModelInfo, config: CoreConfig): EngineCoreOptions {
   const {maxModelLen, maxNumSeqs, maxNumBatchedTokens, kvCacheTokens} = info;
-  const {schedulingPolicy, enablePrefixCaching, seed} = config;
+  const {schedulingPolicy, enablePrefixCaching, seed, logprobsMode} = config;
   return {
     maxModelLen,
     maxNumSeqs,
@@ -49,6 +53,7 @@ export function engineCoreOptions(
     schedulingPolicy,
     enablePrefixCaching,
     seed,
+    logprobsMode,
   };
 }
 
@@ -82,8 +87,9 @@ export class EngineCore {
       maxNumSeqs: options.maxNumSeqs,
       maxNumBatchedTokens: options.maxNumBatchedTokens,
       policy: options.schedulingPolicy,
+      maxExtraLogits: runner.maxExtraLogits,
     });
-    this.#sampler = new Sampler(runner.vocabSize);
+    this.#sampler = new Sampler(runner.vocabSize, options.logprobsMode);
     this.#seeds = new SeedMixer(BigInt(options.seed));
     // The last token of a sequence is never fed, so it needs no place in the cache.
     this.#maxLength = Math.min(options.maxModelLen, this.#kvCache.maxSequenceTokens + 1);
@@ -137,33 +143,58 @@ export class EngineCore {
     if (sequence) this.#finish(sequence, [], {reason: 'abort'});
   }
 
-  /** @param logits a row for each chunk that is the last of its sequence, in the order of the plan */
+  /** @param logits the rows that each chunk wants, in the order of the plan */
   #update({decodes, prefills}: SchedulerOutput, logits: Float32Array): void {
     let offset = 0;
     for (const chunk of [...decodes, ...prefills]) {
       this.#scheduler.commit(chunk);
-      if (!chunk.isLast) continue;
-      this.#sampleNext(chunk.sequence, logits.subarray(offset, offset + this.#runner.vocabSize));
-      offset += this.#runner.vocabSize;
+      if (chunk.numLogits === 0) continue;
+      const end = offset + chunk.numLogits * this.#runner.vocabSize;
+      this.#useLogits(chunk, logits.subarray(offset, end));
+      offset = end;
     }
   }
 
-  #sampleNext(sequence: Sequence, logits: Float32Array): void {
+  #useLogits(chunk: ScheduledChunk, logits: Float32Array): void {
+    const {sequence} = chunk;
     try {
-      this.#append(sequence, this.#sampler.sample(logits, sequence.sampling, sequence.outputTokenIds));
+      if (sequence.missesPromptLogprobs) this.#rankPrompt(chunk, logits);
+      if (chunk.isLast) this.#sampleNext(sequence, logits.subarray(-this.#runner.vocabSize));
     } catch (error) {
       if (!(error instanceof GenerationError)) throw error;
       this.#finish(sequence, [], {reason: 'error', error});
     }
   }
 
-  #append(sequence: Sequence, tokenId: number): void {
-    sequence.append(tokenId);
-    const finish = this.#finishAfter(sequence, tokenId);
-    if (finish) this.#finish(sequence, [tokenId], finish);
+  /** The logits after a token say how likely the next one was. */
+  #rankPrompt({sequence, start, numLogits}: ScheduledChunk, logits: Float32Array): void {
+    const {vocabSize} = this.#runner;
+    const {tokenIds, numPromptTokens, promptLogprobs, sampling} = sequence;
+    const wanted = {count: sampling.params.promptLogprobs ?? 0, tokenIds: null};
+    const numRanked = Math.min(numLogits, numPromptTokens - 1 - start);
+    for (let index = 0; index < numRanked; index++) {
+      const position = start + index + 1;
+      const row = logits.subarray(index * vocabSize, (index + 1) * vocabSize);
+      promptLogprobs![position] = logprobsOf(row, tokenIds[position], wanted);
+    }
+  }
+
+  #sampleNext(sequence: Sequence, logits: Float32Array): void {
+    const {sampling, outputTokenIds} = sequence;
+    const wantsLogprobs = sampling.params.logprobs !== null;
+    const sampled: SampledToken = wantsLogprobs
+      ? this.#sampler.sampleWithLogprobs(logits, sampling, outputTokenIds)
+      : {tokenId: this.#sampler.sample(logits, sampling, outputTokenIds), logprobs: null};
+    this.#append(sequence, sampled);
+  }
+
+  #append(sequence: Sequence, sampled: SampledToken): void {
+    sequence.append(sampled.tokenId);
+    const finish = this.#finishAfter(sequence, sampled.tokenId);
+    if (finish) this.#finish(sequence, [sampled], finish);
     else {
       this.#scheduler.startDecoding(sequence);
-      this.#emit(sequence, [tokenId], null);
+      this.#emit(sequence, [sampled], null);
     }
   }
 
@@ -174,26 +205,29 @@ export class EngineCore {
       if (params.stopTokenIds.includes(tokenId)) return {reason: 'stop', stopReason: tokenId};
     }
     const isFull = outputTokenIds.length >= params.maxTokens || tokenIds.length >= this.#maxLength;
-    return isFull ? {reason: 'length'} : null;
+    if (isFull) return {reason: 'length'};
+    return isStuck(params, outputTokenIds) ? {reason: 'repetition'} : null;
   }
 
   /** Keys and values of a failed sequence may be broken as its logits are; they are not kept. */
-  #finish(sequence: Sequence, newTokenIds: number[], finish: Finish): void {
+  #finish(sequence: Sequence, newTokens: SampledToken[], finish: Finish): void {
     this.#scheduler.finish(sequence, {keepsCache: finish.reason !== 'error'});
     this.#sequences.delete(sequence.requestId);
-    this.#emit(sequence, newTokenIds, finish);
+    this.#emit(sequence, newTokens, finish);
   }
 
-  #emit(sequence: Sequence, newTokenIds: number[], finish: Finish | null): void {
-    const isFirst = sequence.outputTokenIds.length === newTokenIds.length;
+  #emit(sequence: Sequence, newTokens: SampledToken[], finish: Finish | null): void {
+    const isFirst = sequence.outputTokenIds.length === newTokens.length;
     const madeAtMs = nowMs();
     this.#outputs.push({
       requestId: sequence.requestId,
-      newTokenIds,
+      newTokenIds: newTokens.map(({tokenId}) => tokenId),
+      logprobs: logprobsOfTokens(sequence, newTokens),
+      promptLogprobs: isFirst && !sequence.missesPromptLogprobs ? sequence.promptLogprobs : null,
       finishReason: finish?.reason ?? null,
       stopReason: finish?.stopReason ?? null,
       numCachedTokens: isFirst ? sequence.numCachedTokens : null,
-      tokenTimesMs: newTokenIds.map(() => madeAtMs),
+      tokenTimesMs: newTokens.map(() => madeAtMs),
       start: isFirst ? {queuedMs: sequence.queuedMs, scheduledMs: sequence.scheduledMs} : null,
       numPreemptions: sequence.numPreemptions,
       error: finish?.error ? serializeError(finish.error) : null,
@@ -214,6 +248,16 @@ export class EngineCore {
       stepMs,
     };
   }
+}
+
+function logprobsOfTokens({sampling}: Sequence, tokens: readonly SampledToken[]): TokenLogprobs[] | null {
+  if (sampling.params.logprobs === null) return null;
+  return tokens.flatMap(({logprobs}) => (logprobs === null ? [] : [logprobs]));
+}
+
+function isStuck({repetitionDetection, minTokens}: SamplingParams, outputTokenIds: readonly number[]): boolean {
+  if (repetitionDetection === null || outputTokenIds.length < minTokens) return false;
+  return endsInRepetition(outputTokenIds, repetitionDetection);
 }
 
 function refusalOf({numPromptTokens}: Sequence, maxLength: number): Finish {

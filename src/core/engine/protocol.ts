@@ -5,6 +5,7 @@
 import type {EngineConfig} from '../config/engine-config.ts';
 import type {SerializedError} from '../errors.ts';
 import type {SamplingParams} from '../sampling/sampling-params.ts';
+import type {TokenLogprobs} from '../sampling/token-logprobs.ts';
 
 /** One sequence to generate. A request with `n` choices is `n` of them. */
 export interface EngineRequest {
@@ -42,13 +43,17 @@ export interface LoadProgress {
 
 export type LoadStage = 'resolve' | 'build' | 'load' | 'warm-up';
 
-export type EngineFinishReason = 'stop' | 'length' | 'abort' | 'error';
+export type EngineFinishReason = 'stop' | 'length' | 'repetition' | 'abort' | 'error';
 
 /** What one step made for one sequence. */
 export interface SequenceOutput {
   requestId: string;
   /** New ids of this step, the end or stop token included. Empty only together with a finish reason. */
   newTokenIds: number[];
+  /** One for each new token; null when the request asked for none. */
+  logprobs: TokenLogprobs[] | null;
+  /** One for each token of the prompt, null for the first one; on the first output only, and only when asked for. */
+  promptLogprobs: (TokenLogprobs | null)[] | null;
   /** Null while the sequence goes on. Set exactly once per request. */
   finishReason: EngineFinishReason | null;
   /** The id of the stop token that ended the sequence, else null. */

@@ -3,6 +3,7 @@
  * change which part: the scheduler the status, the KV cache manager the row, the engine core the tokens.
  */
 import {createSamplingState, type SamplingState} from '../sampling/sampler.ts';
+import type {TokenLogprobs} from '../sampling/token-logprobs.ts';
 import {nowMs} from '../util/clock.ts';
 import type {EngineRequest} from './protocol.ts';
 
@@ -32,6 +33,8 @@ export class Sequence {
   /** When it first got a row; null before. */
   scheduledMs: number | null = null;
   numPreemptions = 0;
+  /** By position, as far as they are known; null when they are not wanted. The first token has none. */
+  readonly promptLogprobs: (TokenLogprobs | null)[] | null;
 
   /** @param freshSeed seed of the draws when the request gives none */
   constructor(request: EngineRequest, arrival: number, freshSeed: bigint) {
@@ -42,6 +45,16 @@ export class Sequence {
     this.numPromptTokens = request.promptTokenIds.length;
     this.tokenIds = [...request.promptTokenIds];
     this.sampling = createSamplingState(request.sampling, request.promptTokenIds, freshSeed);
+    this.promptLogprobs = request.sampling.promptLogprobs === null ? null : [null];
+  }
+
+  /** True while the logits after tokens of the prompt are wanted, not only those after the last one. */
+  get missesPromptLogprobs(): boolean {
+    return this.promptLogprobs !== null && this.promptLogprobs.length < this.numPromptTokens;
+  }
+
+  get mayReusePrefix(): boolean {
+    return !this.missesPromptLogprobs;
   }
 
   append(tokenId: number): void {

@@ -8,6 +8,7 @@ import type {Tokenizer} from '../model/tokenizer.ts';
 import type {TextParams} from '../sampling/sampling-params.ts';
 import {assertInvariant} from '../util/assert.ts';
 import {IncrementalDetokenizer} from './incremental-detokenizer.ts';
+import {LogprobsDecoder} from './logprobs.ts';
 import type {OutputDelta} from './output-delta.ts';
 import {StopStrings} from './stop-strings.ts';
 
@@ -21,6 +22,7 @@ export class OutputProcessor {
   readonly #detokenizer: IncrementalDetokenizer;
   readonly #stopStrings: StopStrings;
   readonly #params: TextParams;
+  readonly #logprobsDecoder: LogprobsDecoder;
   #numTokens = 0;
   #isFinished = false;
 
@@ -28,6 +30,7 @@ export class OutputProcessor {
     this.#detokenizer = new IncrementalDetokenizer(tokenizer, promptTokenIds, text);
     this.#stopStrings = new StopStrings(text);
     this.#params = text;
+    this.#logprobsDecoder = new LogprobsDecoder(tokenizer);
   }
 
   /** Tokens of the output so far, hidden ones included. */
@@ -50,17 +53,21 @@ export class OutputProcessor {
   }
 
   #readTokens(output: SequenceOutput): OutputDelta {
-    const {newTokenIds, finishReason, stopReason} = output;
+    const {newTokenIds, finishReason} = output;
     assertInvariant(finishReason !== 'error', 'the engine client throws when a sequence fails');
     let text = '';
     for (const [index, tokenId] of newTokenIds.entries()) {
       const check = this.#readToken(tokenId, isStopToken(output, index));
       text += check.text;
       if (check.stopString === null) continue;
-      const tokenIds = newTokenIds.slice(0, index + 1);
-      return {text, tokenIds, finishReason: 'stop', stopReason: check.stopString};
+      return {text, ...this.#firstTokens(output, index + 1), finishReason: 'stop', stopReason: check.stopString};
     }
-    return {text, tokenIds: newTokenIds, finishReason, stopReason};
+    return {text, ...this.#firstTokens(output, newTokenIds.length), finishReason, stopReason: stopReasonOf(output)};
+  }
+
+  #firstTokens({newTokenIds, logprobs}: SequenceOutput, count: number): Pick<OutputDelta, 'tokenIds' | 'logprobs'> {
+    const decoded = logprobs?.slice(0, count).map((position) => this.#logprobsDecoder.decode(position)) ?? null;
+    return {tokenIds: newTokenIds.slice(0, count), logprobs: decoded};
   }
 
   /** An end or stop token has no text, unless the request wants to keep what ended the output. */
@@ -70,6 +77,10 @@ export class OutputProcessor {
     const text = isHidden ? '' : this.#detokenizer.push(tokenId);
     return this.#stopStrings.push(text, this.#numTokens > this.#params.minTokens);
   }
+}
+
+function stopReasonOf({finishReason, stopReason}: SequenceOutput): string | number | null {
+  return finishReason === 'repetition' ? 'repetition_detected' : stopReason;
 }
 
 /** The engine ends a sequence with reason `stop` only at an end or stop token, which is the last one. */

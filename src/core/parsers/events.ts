@@ -1,6 +1,8 @@
 /** What a model's answer means, piece by piece: the one language between parsers and everything that shows an answer. */
 
-export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'abort';
+import type {DecodedLogprobs} from '../sampling/token-logprobs.ts';
+
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'repetition' | 'abort';
 
 export interface Usage {
   promptTokens: number;
@@ -11,7 +13,14 @@ export interface Usage {
 }
 
 export type ChatEvent = {/** Index of the choice, 0..n-1. */ choice: number} & (
-  | {type: 'text-delta' /** May be empty: a token whose text is held back. */; text: string; tokenIds: number[]}
+  | {
+      type: 'text-delta';
+      /** May be empty: a token whose text is held back. */
+      text: string;
+      tokenIds: number[];
+      /** One for each id, also of those whose text is held back; null when the request asked for none. */
+      logprobs: DecodedLogprobs[] | null;
+    }
   | {
       type: 'finish';
       finishReason: FinishReason;

@@ -11,7 +11,7 @@ import {ValidationError} from '../errors.ts';
 import {stopStringsOf} from '../protocol/openai/chat-completion.ts';
 import {pythonFloat, pythonRepr} from '../protocol/openai/python-repr.ts';
 import type {SamplingRequest} from '../protocol/openai/sampling-request.ts';
-import type {SamplingParams, TextParams} from './sampling-params.ts';
+import type {RepetitionDetection, SamplingParams, TextParams} from './sampling-params.ts';
 
 export interface SamplingContext {
   defaults: SamplingDefaults;
@@ -35,6 +35,7 @@ export interface ResolvedSampling {
 const GREEDY_BELOW = 1e-5;
 const MIN_TEMPERATURE = 0.01;
 const MAX_LOGIT_BIAS = 100;
+const MAX_LOGPROB_TOKEN_IDS = 128;
 const NO_SEED = -1n;
 /** Limit of `n` unless `VLLM_MAX_N_SEQUENCES` says otherwise. */
 const DEFAULT_MAX_N = 16384;
@@ -219,6 +220,21 @@ function stopTokenIdsOf(request: SamplingRequest, context: SamplingContext): num
   return [...new Set([...(request.ignore_eos ? [] : extraEnds), ...request.stop_token_ids])];
 }
 
+/** An empty list counts as absent. */
+function logprobTokenIdsOf({logprob_token_ids: ids}: SamplingRequest): number[] | null {
+  return ids === null || ids.length === 0 ? null : ids;
+}
+
+/** Null when patterns of no size are looked for. */
+function repetitionDetectionOf({repetition_detection: detection}: SamplingRequest): RepetitionDetection | null {
+  if (detection === null || detection.max_pattern_size === 0) return null;
+  return {
+    minPatternSize: Math.max(1, detection.min_pattern_size),
+    maxPatternSize: detection.max_pattern_size,
+    minCount: detection.min_count,
+  };
+}
+
 function environmentLimit(name: string, fallback: number): number {
   const value = Number(process.env[name]);
   return Number.isInteger(value) && value > 0 ? value : fallback;
@@ -245,6 +261,10 @@ export function resolveSamplingParams(request: SamplingRequest, context: Samplin
       logitBias,
       allowedTokenIds: request.allowed_token_ids,
       badWordsTokenIds: context.badWordsTokenIds ?? [],
+      logprobs: request.logprobs ? request.top_logprobs : null,
+      logprobTokenIds: logprobTokenIdsOf(request),
+      promptLogprobs: request.prompt_logprobs,
+      repetitionDetection: repetitionDetectionOf(request),
     },
     text: {
       stop: stopStringsOf(request),
@@ -259,6 +279,8 @@ export function resolveSamplingParams(request: SamplingRequest, context: Samplin
 export interface EngineLimits {
   vocabSize: number;
   promptLength: number;
+  /** Value of `--max-logprobs`; -1 = the size of the vocabulary. */
+  maxLogprobs: number;
 }
 
 function outOfVocabulary(ids: number[], vocabSize: number): number[] {
@@ -272,6 +294,35 @@ function checkIdsKnown(ids: number[], param: string, vocabSize: number): void {
     `token_id(s) ${pythonRepr(unknownIds)} in ${param} contain out-of-vocab token ids. Vocabulary size: ${vocabSize}`,
     {param, value: unknownIds},
   );
+}
+
+/** @param count -1 = the whole vocabulary */
+function checkLogprobCount(count: number, kind: 'sample' | 'prompt', {vocabSize, maxLogprobs}: EngineLimits): void {
+  const asked = count === -1 ? vocabSize : count;
+  const allowed = maxLogprobs === -1 ? vocabSize : maxLogprobs;
+  if (asked <= allowed) return;
+  throw new ValidationError(`Requested ${kind} logprobs of ${asked}, which is greater than max allowed: ${allowed}`, {
+    param: kind === 'sample' ? 'logprobs' : 'prompt_logprobs',
+    value: asked,
+  });
+}
+
+function checkLogprobTokenIds(ids: number[] | null, vocabSize: number): void {
+  if (ids === null) return;
+  const param = 'logprob_token_ids';
+  if (ids.length > MAX_LOGPROB_TOKEN_IDS) {
+    throw new ValidationError(
+      `Requested logprob_token_ids of length ${ids.length}, which is greater than max allowed: ${MAX_LOGPROB_TOKEN_IDS}`,
+      {param, value: ids.length},
+    );
+  }
+  checkIdsKnown(ids, param, vocabSize);
+}
+
+function checkLogprobs(request: SamplingRequest, limits: EngineLimits): void {
+  if (request.logprobs) checkLogprobCount(request.top_logprobs, 'sample', limits);
+  if (request.prompt_logprobs !== null) checkLogprobCount(request.prompt_logprobs, 'prompt', limits);
+  checkLogprobTokenIds(request.logprob_token_ids, limits.vocabSize);
 }
 
 function checkAllowedIds(ids: number[] | null, vocabSize: number): void {
@@ -288,11 +339,13 @@ function checkAllowedIds(ids: number[] | null, vocabSize: number): void {
  * event, after the status 200: call it when the events are first read, after `resolveSamplingParams`.
  * @throws ValidationError
  */
-export function checkEngineLimits(request: SamplingRequest, {vocabSize, promptLength}: EngineLimits): void {
+export function checkEngineLimits(request: SamplingRequest, limits: EngineLimits): void {
+  const {vocabSize, promptLength} = limits;
   checkIdsKnown(request.stop_token_ids, 'stop_token_ids', vocabSize);
   const biasedIds = parseLogitBias(request.logit_bias).map(([id]) => id);
   checkIdsKnown(biasedIds, 'logit_bias', vocabSize);
   checkAllowedIds(request.allowed_token_ids, vocabSize);
+  checkLogprobs(request, limits);
   checkThinkingBudget(request);
   checkExpertsStart(request, promptLength);
   if (promptLength === 0) throw new ValidationError('The decoder prompt cannot be empty');

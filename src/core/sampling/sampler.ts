@@ -7,12 +7,13 @@ import {GenerationError} from '../errors.ts';
 import {allowedTokenIds} from './logits-processors/allowed-token-ids.ts';
 import {badWords} from './logits-processors/bad-words.ts';
 import {logitBias} from './logits-processors/logit-bias.ts';
-import type {LogitsProcessor, LogitsProcessorFactory} from './logits-processors/logits-processor.ts';
+import {impossible, type LogitsProcessor, type LogitsProcessorFactory} from './logits-processors/logits-processor.ts';
 import {minTokens} from './logits-processors/min-tokens.ts';
 import {penalties} from './logits-processors/penalties.ts';
 import {Random} from './random.ts';
 import type {SamplingParams} from './sampling-params.ts';
 import {TokenDistribution} from './token-distribution.ts';
+import {logprobsOf, type ScoreKind, type TokenLogprobs} from './token-logprobs.ts';
 
 /** In the order in which they run. */
 const processorFactories: readonly LogitsProcessorFactory[] = [
@@ -45,11 +46,52 @@ export function createSamplingState(
   };
 }
 
+/** What logprobs are made of: the model's own numbers, or those that the token was picked by. */
+export type LogprobsMode = `${'raw' | 'processed'}_${ScoreKind}`;
+
+export interface SampledToken {
+  tokenId: number;
+  /** Null when the request asked for none. */
+  logprobs: TokenLogprobs | null;
+}
+
 export class Sampler {
   readonly #distribution: TokenDistribution;
+  readonly #isRaw: boolean;
+  readonly #scoreKind: ScoreKind;
+  /** A row of what logprobs are made of. */
+  readonly #scores: Float32Array;
 
-  constructor(vocabSize: number) {
+  constructor(vocabSize: number, logprobsMode: LogprobsMode = 'raw_logprobs') {
     this.#distribution = new TokenDistribution(vocabSize);
+    this.#isRaw = logprobsMode.startsWith('raw_');
+    this.#scoreKind = logprobsMode.endsWith('_logits') ? 'logits' : 'logprobs';
+    this.#scores = new Float32Array(vocabSize);
+  }
+
+  /**
+   * Like `sample`, with the logprobs that the parameters ask for.
+   * @param state its `params.logprobs` is not null
+   * @throws GenerationError when the row holds NaN or no finite number
+   */
+  sampleWithLogprobs(logits: Float32Array, state: SamplingState, outputTokenIds: readonly number[]): SampledToken {
+    const {logprobs: count, logprobTokenIds: tokenIds} = state.params;
+    if (this.#isRaw) this.#scores.set(logits);
+    const tokenId = this.sample(logits, state, outputTokenIds);
+    if (!this.#isRaw) this.#storeProcessed(logits, state);
+    const logprobs = logprobsOf(this.#scores, tokenId, {count: count ?? 0, tokenIds}, this.#scoreKind);
+    return {tokenId, logprobs};
+  }
+
+  /** What a token was just picked by: scaled by the temperature, without the tokens that the filters took out. */
+  #storeProcessed(logits: Float32Array, {params: {temperature}}: SamplingState): void {
+    const scores = this.#scores;
+    if (temperature === 0) scores.set(logits);
+    else {
+      for (let id = 0; id < logits.length; id++) {
+        scores[id] = this.#distribution.keeps(id) ? logits[id] / temperature : impossible;
+      }
+    }
   }
 
   /**

@@ -36,6 +36,23 @@ export interface SamplingParams {
   allowedTokenIds: number[] | null;
   /** Token sequences that may not be completed. */
   badWordsTokenIds: number[][];
+  /** Logprobs of each new token and of so many of the most likely ones; -1 = of all. Null = none. */
+  logprobs: number | null;
+  /** At each new token exactly these in place of the most likely ones. Needs `logprobs`. */
+  logprobTokenIds: number[] | null;
+  /** Logprobs of the prompt's tokens, counted as `logprobs`. */
+  promptLogprobs: number | null;
+  /** Ends an output that repeats itself; null = never. */
+  repetitionDetection: RepetitionDetection | null;
+}
+
+/** The output ends when its last tokens are `minCount` times the same pattern. */
+export interface RepetitionDetection {
+  /** Sizes of patterns in tokens, at least 1. */
+  minPatternSize: number;
+  maxPatternSize: number;
+  /** At least 2. */
+  minCount: number;
 }
 
 /** What the text side does with the tokens of a sequence; the engine never sees it. */

@@ -47,6 +47,7 @@ export class TokenDistribution {
   // #borderLogit, or equal with an id up to #borderId. Bins behind #lastBin are out as a whole.
   // Binned are the kept tokens up to #binnedDistance, #tailBound is the most that the others can weigh; all binned
   // tokens are among #ids (ascending).
+  #maxDistance = 0;
   #keptDistance = 0;
   #binnedDistance = 0;
   #tailBound = 0;
@@ -72,6 +73,7 @@ export class TokenDistribution {
     this.#logits = logits;
     this.#largest = largest;
     this.#inverseTemperature = 1 / temperature;
+    this.#maxDistance = maxDistance;
     this.#keptDistance = Math.min(maxDistance, maxBinnedDistance);
     this.#borderLogit = Number.NEGATIVE_INFINITY;
     this.#borderId = logits.length;
@@ -117,6 +119,14 @@ export class TokenDistribution {
       if (this.#tailBound > 0 && position >= this.#binnedMass()) this.#fillBins(this.#keptDistance);
       if (position < this.#binnedMass()) return this.#tokenAt(position);
     }
+  }
+
+  /** Whether the filters left a token in, however unlikely it is. */
+  keeps(id: number): boolean {
+    const logit = this.#logits[id];
+    const distance = (this.#largest - logit) * this.#inverseTemperature;
+    if (!(distance <= this.#maxDistance)) return false;
+    return logit > this.#borderLogit || (logit === this.#borderLogit && id <= this.#borderId);
   }
 
   /** Hot loop over the vocabulary. NaN and -Infinity fail the comparison and stay out. */

@@ -2,10 +2,9 @@
  * The engine in this process, over any model runner. For tests and for code that wants no second process: the forward
  * pass shares this thread's event loop.
  */
-import type {EngineConfig} from '../../config/engine-config.ts';
 import {assertNever} from '../../util/assert.ts';
 import type {Logger} from '../../util/logger.ts';
-import {EngineCore, engineCoreOptions} from '../engine-core.ts';
+import {type CoreConfig, EngineCore, engineCoreOptions} from '../engine-core.ts';
 import {EngineLoop} from '../engine-loop.ts';
 import type {LoadedModel} from '../model-runner/load-model.ts';
 import type {EngineInput} from '../protocol.ts';
@@ -15,7 +14,7 @@ import type {EngineClient} from './engine-client.ts';
 export interface InProcessEngineOptions {
   /** Closed together with the client. */
   model: LoadedModel;
-  config: Pick<EngineConfig, 'schedulingPolicy' | 'enablePrefixCaching' | 'seed'>;
+  config: CoreConfig;
   logger?: Logger;
 }
 

@@ -118,10 +118,13 @@ function* outputsOrError(output: SequenceOutput): Generator<SequenceOutput, void
 /** Both belong to the queue alone, so the older one takes up the newer one's tokens. */
 function mergeOutputs(older: SequenceOutput, newer: SequenceOutput): SequenceOutput {
   older.newTokenIds.push(...newer.newTokenIds);
+  older.logprobs?.push(...(newer.logprobs ?? []));
   older.tokenTimesMs.push(...newer.tokenTimesMs);
   return {
     ...newer,
     newTokenIds: older.newTokenIds,
+    logprobs: older.logprobs ?? newer.logprobs,
+    promptLogprobs: older.promptLogprobs ?? newer.promptLogprobs,
     tokenTimesMs: older.tokenTimesMs,
     start: older.start ?? newer.start,
     numCachedTokens: older.numCachedTokens ?? newer.numCachedTokens,

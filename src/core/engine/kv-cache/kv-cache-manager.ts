@@ -18,6 +18,8 @@ export interface RowOwner {
   row: number;
   readonly tokenIds: readonly number[];
   readonly cacheSalt: string | null;
+  /** False: all of its tokens must be computed for it. */
+  readonly mayReusePrefix: boolean;
 }
 
 export interface KvCacheOptions {
@@ -228,7 +230,7 @@ export class KvCacheManager {
 
   /** How many leading tokens of the sequence are in the given list of a row and may be reused. */
   #reusableTokens(row: Row, tokenIds: readonly number[], owner: RowOwner): number {
-    if (!this.#enablePrefixCaching) return 0;
+    if (!this.#enablePrefixCaching || !owner.mayReusePrefix) return 0;
     const most = Math.max(0, owner.tokenIds.length - alwaysComputedTokens);
     return Math.min(most, matchingTokens(row, tokenIds, owner));
   }

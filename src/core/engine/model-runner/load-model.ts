@@ -102,7 +102,7 @@ async function warmUp(runner: OnnxModelRunner): Promise<void> {
   const numTokens = Math.min(32, runner.rowCapacity - 1);
   await runner.execute({
     decodes: [],
-    prefills: [{row: 0, start: 0, tokenIds: new Int32Array(numTokens), wantsLogits: true}],
+    prefills: [{row: 0, start: 0, tokenIds: new Int32Array(numTokens), numLogits: 1}],
   });
-  await runner.execute({decodes: [{row: 0, start: numTokens, tokenIds: [0], wantsLogits: true}], prefills: []});
+  await runner.execute({decodes: [{row: 0, start: numTokens, tokenIds: [0], numLogits: 1}], prefills: []});
 }

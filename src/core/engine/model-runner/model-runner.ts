@@ -11,13 +11,13 @@ export interface RowChunk {
   /** Tokens already in the row's cache: the chunk is written at `[start, start + tokenIds.length)`. */
   start: number;
   tokenIds: ArrayLike<number>;
-  /** True when the logits after the chunk's last token are wanted. */
-  wantsLogits: boolean;
+  /** Of how many tokens at the chunk's end the logits that follow them are wanted; 0 = none. */
+  numLogits: number;
 }
 
 /** One forward pass. No row occurs twice. */
 export interface ModelBatch {
-  /** One token each, in ascending order of row, without gaps: rows r, r+1, …, r+n-1. Logits are always wanted. */
+  /** One token each, in ascending order of row, without gaps: rows r, r+1, …, r+n-1. All want their logits. */
   decodes: RowChunk[];
   /** Chunks of prompts, any rows. */
   prefills: RowChunk[];
@@ -39,9 +39,11 @@ export interface KvRowStore {
 
 export interface ModelRunner extends KvRowStore {
   readonly vocabSize: number;
+  /** Rows of logits that one step may want besides one for each sequence. */
+  readonly maxExtraLogits: number;
   /**
    * Computes one step.
-   * @returns logits `[decodes, then the prefills that want them; vocabSize]`, row-major float32. The array belongs to
+   * @returns logits `[decodes, then what the prefills want; vocabSize]`, in order of position, row-major float32. The array belongs to
    *   the runner and is overwritten by the next call; the caller may change it until then.
    */
   execute(batch: ModelBatch): Promise<Float32Array>;

@@ -13,15 +13,22 @@ import {OrtTensor} from './ort/ort-tensor.ts';
 /** Inputs of the graph besides the cache, in this order. */
 const stepInputNames = ['input_ids', 'seqlens_k', 'total_sequence_length', 'logits_at'] as const;
 
+/**
+ * Bounds the logits buffer and what ranking them costs in one step. A multiple of 16, so that chunks of this length are
+ * good ones (see `scheduler/chunk-length.ts`).
+ */
+const maxExtraLogits = 64;
+
 export interface OnnxModelRunnerOptions {
   kv: KvShape;
   vocabSize: number;
-  /** Most prompt chunks of one step whose logits are wanted, besides the decoding rows. */
+  /** Most sequences of one step, decoding and prompts, whose next token is wanted. */
   maxLogitRows: number;
 }
 
 export class OnnxModelRunner implements ModelRunner {
   readonly vocabSize: number;
+  readonly maxExtraLogits = maxExtraLogits;
   readonly numRows: number;
   readonly rowCapacity: number;
   readonly bytesPerToken: number;
@@ -40,7 +47,7 @@ export class OnnxModelRunner implements ModelRunner {
     this.#environment = environment;
     this.#session = session;
     this.#arena = new KvArena(environment, kv);
-    this.#logits = new Float32Array(maxLogitRows * vocabSize);
+    this.#logits = new Float32Array((maxLogitRows + maxExtraLogits) * vocabSize);
     assertInvariant(
       stepInputNames.every((name, index) => session.inputNames[index] === name),
       `the graph's inputs begin with ${stepInputNames.join(', ')}`,
@@ -55,7 +62,7 @@ export class OnnxModelRunner implements ModelRunner {
     }
     for (const chunk of prefills) {
       await this.#run([chunk], chunk.tokenIds.length, numRows);
-      if (chunk.wantsLogits) numRows++;
+      numRows += chunk.numLogits;
     }
     return this.#logits.subarray(0, numRows * this.vocabSize);
   }
@@ -83,7 +90,8 @@ export class OnnxModelRunner implements ModelRunner {
   /** Runs chunks of the same length over neighbouring rows; logits go to the buffer from `firstLogitRow` on. */
   async #run(chunks: readonly RowChunk[], sequence: number, firstLogitRow: number): Promise<void> {
     const steps = this.#stepTensors(chunks, sequence);
-    const logits = this.#logitTensor(firstLogitRow, chunks.filter((chunk) => chunk.wantsLogits).length);
+    const numLogits = chunks.reduce((sum, chunk) => sum + chunk.numLogits, 0);
+    const logits = this.#logitTensor(firstLogitRow, numLogits);
     const cache = this.#arena.view((chunks[0] as RowChunk).row, chunks.length);
     try {
       await this.#session.run([...steps, ...cache], [logits, ...cache]);
@@ -100,7 +108,9 @@ export class OnnxModelRunner implements ModelRunner {
       for (let index = 0; index < sequence; index++)
         inputIds[row * sequence + index] = BigInt(chunk.tokenIds[index] as number);
     });
-    const wanted = chunks.flatMap((chunk, row) => (chunk.wantsLogits ? [BigInt((row + 1) * sequence - 1)] : []));
+    const wanted = chunks.flatMap(({numLogits}, row) =>
+      Array.from({length: numLogits}, (_, index) => BigInt((row + 1) * sequence - numLogits + index)),
+    );
     const over = (data: BigInt64Array | Int32Array, dims: number[]) => OrtTensor.over(this.#environment, data, dims);
     return [
       over(inputIds, [chunks.length, sequence]),

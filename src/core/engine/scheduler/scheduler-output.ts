@@ -9,6 +9,8 @@ export interface ScheduledChunk {
   numTokens: number;
   /** The chunk reaches the sequence's last token: the next one is sampled from its logits. */
   isLast: boolean;
+  /** Of how many of its last tokens the logits are wanted. */
+  numLogits: number;
 }
 
 export interface SchedulerOutput {
@@ -29,11 +31,11 @@ export function toModelBatch({decodes, prefills}: SchedulerOutput): ModelBatch {
   return {decodes: decodes.map(toRowChunk), prefills: prefills.map(toRowChunk)};
 }
 
-function toRowChunk({sequence, start, numTokens, isLast}: ScheduledChunk): RowChunk {
+function toRowChunk({sequence, start, numTokens, numLogits}: ScheduledChunk): RowChunk {
   return {
     row: sequence.row,
     start,
     tokenIds: sequence.tokenIds.slice(start, start + numTokens),
-    wantsLogits: isLast,
+    numLogits,
   };
 }

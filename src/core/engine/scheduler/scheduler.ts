@@ -17,6 +17,8 @@ export interface SchedulerOptions {
   maxNumSeqs: number;
   maxNumBatchedTokens: number;
   policy: SchedulingPolicy;
+  /** Rows of logits that prompts may want in one step besides one for each sequence. */
+  maxExtraLogits: number;
 }
 
 /** Waiting sequences looked at in one step; bounds the search for common beginnings. */
@@ -26,16 +28,18 @@ export class Scheduler {
   readonly #kvCache: KvCacheManager;
   readonly #tokenBudget: number;
   readonly #maxRunning: number;
+  readonly #maxExtraLogits: number;
   readonly #waiting: RequestQueue;
   /** Prefilling and decoding sequences. */
   readonly #running: RequestQueue;
   readonly #compare: (a: Sequence, b: Sequence) => number;
 
-  constructor(kvCache: KvCacheManager, {maxNumSeqs, maxNumBatchedTokens, policy}: SchedulerOptions) {
+  constructor(kvCache: KvCacheManager, {maxNumSeqs, maxNumBatchedTokens, policy, maxExtraLogits}: SchedulerOptions) {
     this.#kvCache = kvCache;
     this.#tokenBudget = maxNumBatchedTokens;
     // All can decode in one step, and what is left of the budget suffices for a chunk that never ends badly.
     this.#maxRunning = Math.min(maxNumSeqs, kvCache.numRows, Math.max(1, maxNumBatchedTokens - minChunkTokens));
+    this.#maxExtraLogits = maxExtraLogits;
     this.#compare = seniority[policy];
     this.#waiting = new RequestQueue(this.#compare);
     this.#running = new RequestQueue(this.#compare);
@@ -162,11 +166,14 @@ export class Scheduler {
     if (sequence.status !== 'prefilling') return 0;
     const start = this.#kvCache.numTokens(sequence);
     const isOnlyWork = plan.prefills.length === 0 && this.#decoding().length === 0;
-    const numTokens = chunkLength(sequence.tokenIds.length - start, budget, isOnlyWork);
+    const wantsAllLogits = sequence.missesPromptLogprobs;
+    const room = wantsAllLogits ? Math.min(budget, this.#maxExtraLogits - numExtraLogits(plan)) : budget;
+    const numTokens = chunkLength(sequence.tokenIds.length - start, room, isOnlyWork);
     if (numTokens === 0) return 0;
     const end = start + numTokens;
     if (!this.#reserve(sequence, end, plan)) return 0;
-    plan.prefills.push({sequence, start, numTokens, isLast: end === sequence.tokenIds.length});
+    const isLast = end === sequence.tokenIds.length;
+    plan.prefills.push({sequence, start, numTokens, isLast, numLogits: wantsAllLogits ? numTokens : Number(isLast)});
     return numTokens;
   }
 
@@ -195,6 +202,11 @@ export class Scheduler {
     this.#kvCache.gather(decoding);
     return decoding
       .sort((a, b) => a.row - b.row)
-      .map((sequence) => ({sequence, start: sequence.tokenIds.length - 1, numTokens: 1, isLast: true}));
+      .map((sequence) => ({sequence, start: sequence.tokenIds.length - 1, numTokens: 1, isLast: true, numLogits: 1}));
   }
+}
+
+/** Every row that a prompt wants counts, so that the last chunk of a prompt needs no rule of its own. */
+function numExtraLogits({prefills}: SchedulerOutput): number {
+  return prefills.reduce((sum, {numLogits}) => (numLogits > 1 ? sum + numLogits : sum), 0);
 }

@@ -20,6 +20,8 @@ const running: SequenceOutput = {
   finishReason: null,
   stopReason: null,
   numCachedTokens: null,
+  logprobs: null,
+  promptLogprobs: null,
   tokenTimesMs: [],
   start: null,
   numPreemptions: 0,
@@ -55,7 +57,7 @@ describe('how an output ends', () => {
   it('gives the end token no text', async () => {
     const {text, last, processor} = await play('Paris.', {}, stopped, [endToken]);
     expect(text).toBe('Paris.');
-    expect(last).toEqual({text: '', tokenIds: [endToken], finishReason: 'stop', stopReason: null});
+    expect(last).toEqual({text: '', tokenIds: [endToken], logprobs: null, finishReason: 'stop', stopReason: null});
     expect(processor.numTokens).toBe(3);
   });
 

@@ -173,7 +173,7 @@ describe('sampling check', () => {
 });
 
 describe('engine check', () => {
-  const limits = {vocabSize: 100, promptLength: 33};
+  const limits = {vocabSize: 100, promptLength: 33, maxLogprobs: 20};
   it.each([
     [
       {stop_token_ids: [100, 5, -1]},

@@ -7,6 +7,7 @@ const text = (choice: number, content: string): ChatEvent => ({
   type: 'text-delta',
   text: content,
   tokenIds: [content.length],
+  logprobs: null,
 });
 const finish = (choice: number): ChatEvent => ({
   choice,

@@ -13,7 +13,7 @@ function build(options: Partial<KvCacheOptions> = {}, numRows = 4) {
 }
 
 function owner(tokenIds: number[], cacheSalt: string | null = null): RowOwner & {tokenIds: number[]} {
-  return {row: -1, tokenIds, cacheSalt};
+  return {row: -1, tokenIds, cacheSalt, mayReusePrefix: true};
 }
 
 function range(length: number, first = 0): number[] {
@@ -25,7 +25,7 @@ async function compute({store, cache}: ReturnType<typeof build>, sequence: RowOw
   const start = cache.numTokens(sequence);
   if (!cache.reserve(sequence, end)) return false;
   const tokenIds = sequence.tokenIds.slice(start, end);
-  await store.execute({decodes: [], prefills: [{row: sequence.row, start, tokenIds, wantsLogits: false}]});
+  await store.execute({decodes: [], prefills: [{row: sequence.row, start, tokenIds, numLogits: 0}]});
   cache.commit(sequence, end - start);
   cache.checkInvariants();
   return true;

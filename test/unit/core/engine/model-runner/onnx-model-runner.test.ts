@@ -22,13 +22,13 @@ beforeAll(async () => {
 afterAll(() => model?.runner.close());
 
 async function prefill(row: number, tokenIds: number[]): Promise<void> {
-  await model.runner.execute({decodes: [], prefills: [{row, start: 0, tokenIds, wantsLogits: false}]});
+  await model.runner.execute({decodes: [], prefills: [{row, start: 0, tokenIds, numLogits: 0}]});
 }
 
 /** Logits after one more token in a row that holds the first `start` ones. */
 async function next(row: number, start: number, tokenId: number): Promise<Float32Array> {
   return Float32Array.from(
-    await model.runner.execute({decodes: [{row, start, tokenIds: [tokenId], wantsLogits: true}], prefills: []}),
+    await model.runner.execute({decodes: [{row, start, tokenIds: [tokenId], numLogits: 1}], prefills: []}),
   );
 }
 
@@ -74,11 +74,11 @@ test('logits of decoding rows come first, then those of the prompts that want th
   const {runner} = model;
   await prefill(1, prompt.slice(0, -1));
   await prefill(2, prompt.slice(0, 7));
-  const chunk = (row: number, wantsLogits: boolean) => ({row, start: 0, tokenIds: prompt, wantsLogits});
+  const chunk = (row: number, wantsLogits: boolean) => ({row, start: 0, tokenIds: prompt, numLogits: Number(wantsLogits)});
   const logits = await runner.execute({
     decodes: [
-      {row: 1, start: prompt.length - 1, tokenIds: prompt.slice(-1), wantsLogits: true},
-      {row: 2, start: 7, tokenIds: prompt.slice(7, 8), wantsLogits: true},
+      {row: 1, start: prompt.length - 1, tokenIds: prompt.slice(-1), numLogits: 1},
+      {row: 2, start: 7, tokenIds: prompt.slice(7, 8), numLogits: 1},
     ],
     prefills: [chunk(0, false), chunk(3, true)],
   });
@@ -97,7 +97,7 @@ test('a prompt gives the same bits in whatever chunks the scheduler cuts it', as
       const length = chunkLength(tokens.length - start, budget, true);
       const tokenIds = tokens.slice(start, start + length);
       start += length;
-      const prefills = [{row: 2, start: start - length, tokenIds, wantsLogits: start === tokens.length}];
+      const prefills = [{row: 2, start: start - length, tokenIds, numLogits: Number(start === tokens.length)}];
       logits = Float32Array.from(await runner.execute({decodes: [], prefills}));
     }
     return logits;
@@ -118,7 +118,7 @@ test('a row gives the same bits alone and in company', async () => {
     );
   const alone = [];
   for (const row of rows) alone.push(await next(row, lengths[row] as number, 500 + row));
-  const decodes = rows.map((row) => ({row, start: lengths[row] as number, tokenIds: [500 + row], wantsLogits: true}));
+  const decodes = rows.map((row) => ({row, start: lengths[row] as number, tokenIds: [500 + row], numLogits: 1}));
   const together = await runner.execute({decodes, prefills: []});
   for (const row of rows) {
     const part = together.subarray(row * runner.vocabSize, (row + 1) * runner.vocabSize);
@@ -131,7 +131,7 @@ test('the event loop goes on during a step', async () => {
   const timer = setInterval(() => numTicks++, 1);
   await model.runner.execute({
     decodes: [],
-    prefills: [{row: 0, start: 0, tokenIds: new Int32Array(256), wantsLogits: false}],
+    prefills: [{row: 0, start: 0, tokenIds: new Int32Array(256), numLogits: 0}],
   });
   clearInterval(timer);
   expect(numTicks).toBeGreaterThan(3);
