@@ -7,6 +7,7 @@ import {
   type Generation,
   type GenerationOptions,
   type GenerationParts,
+  type PreparedPrompt,
   resolvePrompt,
   startGeneration,
 } from './generation.ts';
@@ -15,20 +16,27 @@ import {type CompletionRequest, promptsOf, toSamplingRequest} from './protocol/o
 import {renderPrompt} from './renderer/render-prompt.ts';
 import {checkRequestLengths} from './sampling/resolve-max-tokens.ts';
 
+/** At least one conversation. */
+export type ChatBatch = readonly [ChatCompletionRequest, ...ChatCompletionRequest[]];
+
 /**
  * One conversation, or several with the same parameters.
- * @param requests at least one; they differ in their messages only
+ * @param requests they differ in their messages only
  * @throws ValidationError, TemplateError
  */
 export async function prepareChat(
-  requests: readonly [ChatCompletionRequest, ...ChatCompletionRequest[]],
+  requests: ChatBatch,
   parts: GenerationParts,
   options: GenerationOptions,
 ): Promise<Generation> {
+  return startGeneration(requests[0], await resolveChat(requests, parts), parts, options);
+}
+
+/** The prompts of conversations with their parameters, one for each. @throws ValidationError, TemplateError */
+export async function resolveChat(requests: ChatBatch, parts: GenerationParts): Promise<PreparedPrompt[]> {
   checkRequestLengths(requests[0], parts.engine.info.maxModelLen);
   const prompts = await Promise.all(requests.map((request) => parts.renderer.renderChat(request)));
-  const prepared = prompts.map((prompt) => resolvePrompt(requests[0], prompt, parts));
-  return startGeneration(requests[0], prepared, parts, options);
+  return prompts.map((prompt) => resolvePrompt(requests[0], prompt, parts));
 }
 
 /**
@@ -40,6 +48,11 @@ export async function prepareCompletion(
   parts: GenerationParts,
   options: GenerationOptions,
 ): Promise<Generation> {
+  return startGeneration(toSamplingRequest(request), await resolveCompletion(request, parts), parts, options);
+}
+
+/** The prompts of a request with their parameters. @throws ValidationError */
+export async function resolveCompletion(request: CompletionRequest, parts: GenerationParts): Promise<PreparedPrompt[]> {
   const {tokenizer, engine} = parts;
   const {maxModelLen} = engine.info;
   const sampling = toSamplingRequest(request);
@@ -47,6 +60,5 @@ export async function prepareCompletion(
   if (given.length === 0) throw new ValidationError('You must pass at least one prompt', {param: 'prompt'});
   checkRequestLengths(sampling, maxModelLen);
   const prompts = await Promise.all(given.map((prompt) => renderPrompt(prompt, request, {tokenizer, maxModelLen})));
-  const prepared = prompts.map((prompt) => resolvePrompt(sampling, prompt, parts));
-  return startGeneration(sampling, prepared, parts, options);
+  return prompts.map((prompt) => resolvePrompt(sampling, prompt, parts));
 }
