@@ -14,17 +14,28 @@ import type {SequenceObserver} from './metrics/sequence-observer.ts';
 import {loadModelConfig} from './model/model-config.ts';
 import {type ModelFiles, resolveModel} from './model/resolve-model.ts';
 import {loadTokenizer, type Tokenizer} from './model/tokenizer.ts';
+import {readTokenizerInfo} from './model/tokenizer-info.ts';
 import {type ChatBatch, prepareChat, prepareCompletion} from './prepare-generation.ts';
 import {type ChatCompletionRequest, parseChatCompletionRequest} from './protocol/openai/chat-completion.ts';
 import type {CompletionRequest} from './protocol/openai/completion.ts';
 import type {TokenizeRequest} from './protocol/openai/tokenize.ts';
+import type {GenerateRequest} from './protocol/scale-out/generate-request.ts';
 import type {ContentFormat} from './renderer/content-parts.ts';
 import {type ChatTemplates, findChatTemplates} from './renderer/find-chat-template.ts';
 import {createRenderer, type Renderer} from './renderer/render-chat.ts';
+import {
+  type PreparedPrompt,
+  prepareTokens,
+  type RenderedChat,
+  renderChatRequest,
+  renderCompletionRequest,
+} from './scale-out.ts';
 import type {Logger} from './util/logger.ts';
 
 export type {Generation} from './generation.ts';
+export type {GenerationTiming} from './output/request-timing.ts';
 export type {ChatBatch} from './prepare-generation.ts';
+export type {PreparedPrompt, RenderedChat} from './scale-out.ts';
 
 export interface Llm {
   readonly modelInfo: ModelInfo;
@@ -37,6 +48,15 @@ export interface Llm {
   startChatBatch(requests: ChatBatch, options: GenerationOptions): Promise<Generation>;
   /** Like `startChat`, for prompts without a template. */
   startCompletion(request: CompletionRequest, options: GenerationOptions): Promise<Generation>;
+  /** Like `startChat`, for token ids with parameters that were resolved before. */
+  startTokens(request: GenerateRequest, options: GenerationOptions): Promise<Generation>;
+  /**
+   * A chat request up to the engine's door.
+   * @throws ValidationError, TemplateError
+   */
+  renderChat(request: ChatCompletionRequest): Promise<RenderedChat>;
+  /** The same for the prompts of a completion request. @throws ValidationError */
+  renderCompletion(request: CompletionRequest): Promise<PreparedPrompt[]>;
   /**
    * The token ids of a text or of a rendered conversation, of any length.
    * @throws ValidationError, TemplateError
@@ -58,8 +78,14 @@ export interface Llm {
   close(): Promise<void>;
 }
 
+export interface LlmParts extends GenerationParts {
+  /** What `tokenizerInfo` answers. */
+  tokenizerInfo?: Record<string, unknown>;
+}
+
 /** @param given the engine is closed together with the Llm */
-export function createLlm(given: GenerationParts): Llm {
+export function createLlm(given: LlmParts): Llm {
+  const {tokenizer, tokenizerInfo = {}} = given;
   const observers = new Set<SequenceObserver>();
   const engine = observeEngine(given.engine, tellAll(observers));
   const parts = {...given, engine};
@@ -75,6 +101,9 @@ export function createLlm(given: GenerationParts): Llm {
     startChat: async (request, options) => prepareChat([request], parts, admit(options)),
     startChatBatch: async (requests, options) => prepareChat(requests, parts, admit(options)),
     startCompletion: async (request, options) => prepareCompletion(request, parts, admit(options)),
+    startTokens: async (request, options) => prepareTokens(request, parts, admit(options)),
+    renderChat: (request) => renderChatRequest(request, parts),
+    renderCompletion: (request) => renderCompletionRequest(request, parts),
     tokenize: (request) => tokenize(request, parts),
     detokenize: (tokenIds) => tokenizer.decode(tokenIds, {skipSpecialTokens: false}),
     tokenStrings: (tokenIds) => tokenIds.map((tokenId) => tokenizer.idToToken(tokenId) ?? ''),
@@ -121,6 +150,8 @@ export interface LoadLlmOptions {
   /** `auto`, `vllm` or a folder. */
   generationConfig: string;
   overrideGenerationConfig: Record<string, unknown> | null;
+  /** `--exclude-tools-when-tool-choice-none`. */
+  excludeToolsWhenToolChoiceNone: boolean;
   engine: EngineOptions;
 }
 
@@ -167,8 +198,15 @@ export async function loadLlm(options: LoadLlmOptions, context: LoadLlmContext):
   const {engine, tokenizer} = await loadEngineAndTokenizer(files, options, context);
   const renderer = createModelRenderer({files, templates, tokenizer, engine}, options);
   await warmUpRenderer(renderer, logger);
-  const llm = createLlm({engine, tokenizer, renderer, generation, maxLogprobs: options.engine.maxLogprobs});
+  const tokenizerInfo = await readTokenizerInfo(files, defaultTemplate(templates));
+  const {maxLogprobs} = options.engine;
+  const llm = createLlm({engine, tokenizer, renderer, generation, maxLogprobs, tokenizerInfo});
   return {llm, files, tokenizer, templateSource: templates.source};
+}
+
+/** The template of a request that names none and has no tools. */
+function defaultTemplate({override, named}: ChatTemplates): string | null {
+  return (override === null ? undefined : (named.get(override) ?? override)) ?? named.get('default') ?? null;
 }
 
 async function loadGeneration(files: ModelFiles, options: LoadLlmOptions) {
@@ -211,6 +249,7 @@ function createModelRenderer({files, templates, tokenizer, engine}: RendererPart
     templates,
     contentFormat: options.chatTemplateContentFormat,
     defaultTemplateKwargs: options.defaultChatTemplateKwargs ?? {},
+    hidesUnusedTools: options.excludeToolsWhenToolChoiceNone,
     modelName: options.servedModelName ?? files.displayName,
     maxModelLen: engine.info.maxModelLen,
   });

@@ -1,9 +1,10 @@
 /**
- * What this server lets a well-formed chat request do, in the order of the reference: model name, engine and queue, then
+ * What this server lets a well-formed request do, in the order of the reference: model name, engine and queue, then
  * features that are switched off or not there (steps 6 to 10 of the order of checks).
  */
 import {EngineDeadError, NotFoundError, OverloadedError, ValidationError} from '../core/errors.ts';
 import type {ChatCompletionRequest} from '../core/protocol/openai/chat-completion.ts';
+import {type CompletionRequest, promptsOf, toSamplingRequest} from '../core/protocol/openai/completion.ts';
 import {refuseUnsupportedFields} from '../core/protocol/openai/unsupported-fields.ts';
 import type {ServerContext} from './server-context.ts';
 
@@ -19,7 +20,8 @@ const MEDIA_OPTIONS = [
   {param: 'mm_processor_kwargs', work: 'multimodal preprocessing'},
 ] as const;
 
-function checkModelName({model}: ChatCompletionRequest, {servedModelNames}: ServerContext): void {
+/** @throws NotFoundError */
+export function checkModelName({model}: {model: string | null}, {servedModelNames}: ServerContext): void {
   if (model === null || model === '' || servedModelNames.includes(model)) return;
   if (process.env.VLLM_SKIP_MODEL_NAME_VALIDATION === '1') return;
   throw new NotFoundError(`The model \`${model}\` does not exist. Valid aliases: ${servedModelNames.join(', ')}.`, {
@@ -28,12 +30,13 @@ function checkModelName({model}: ChatCompletionRequest, {servedModelNames}: Serv
   });
 }
 
-/** Every choice needs a place of its own. */
-function checkCapacity({n}: ChatCompletionRequest, {llm, options}: ServerContext): void {
+/** @param n every choice needs a place of its own @throws EngineDeadError, OverloadedError */
+export function checkCapacity({n}: {n: number}, {llm, options, rejections}: ServerContext): void {
   if (!llm.isAlive()) throw new EngineDeadError('The engine is dead');
   const {maxNumQueuedReqs} = options;
-  if (maxNumQueuedReqs !== null && llm.numOpenRequests() + n > maxNumQueuedReqs)
-    throw new OverloadedError(BUSY_MESSAGE);
+  if (maxNumQueuedReqs === null || llm.numOpenRequests() + n <= maxNumQueuedReqs) return;
+  rejections.tell('max_num_queued_reqs');
+  throw new OverloadedError(BUSY_MESSAGE);
 }
 
 /** No tool parser can be configured yet, so a request that needs one gets the text about the missing flag. */
@@ -46,7 +49,11 @@ function checkToolAvailability({tool_choice: choice}: ChatCompletionRequest): vo
   throw new ValidationError(`tool_choice=${shown} requires --tool-call-parser to be set`);
 }
 
-function checkTemplateTrust(request: ChatCompletionRequest, {options}: ServerContext): void {
+/** Null counts as absent, an empty text does not. @throws ValidationError */
+export function checkTemplateTrust(
+  request: Pick<ChatCompletionRequest, 'chat_template' | 'chat_template_kwargs'>,
+  {options}: ServerContext,
+): void {
   if (options.trustRequestChatTemplate) return;
   const hasTemplate = [request.chat_template, request.chat_template_kwargs?.chat_template].some(
     (template) => (template ?? null) !== null,
@@ -54,7 +61,10 @@ function checkTemplateTrust(request: ChatCompletionRequest, {options}: ServerCon
   if (hasTemplate) throw new ValidationError(UNTRUSTED_TEMPLATE_MESSAGE);
 }
 
-function checkMediaOptions(request: ChatCompletionRequest): void {
+/** @throws ValidationError */
+export function checkMediaOptions(
+  request: Pick<ChatCompletionRequest, 'media_io_kwargs' | 'mm_processor_kwargs'>,
+): void {
   for (const {param, work} of MEDIA_OPTIONS) {
     if (Object.keys(request[param] ?? {}).length === 0) continue;
     throw new ValidationError(
@@ -72,4 +82,29 @@ export function checkRequestPolicy(request: ChatCompletionRequest, context: Serv
   checkTemplateTrust(request, context);
   checkMediaOptions(request);
   refuseUnsupportedFields(request);
+}
+
+/** The same for a completion request. */
+export function checkCompletionPolicy(request: CompletionRequest, context: ServerContext): void {
+  checkModelName(request, context);
+  checkCapacity({n: request.n * promptsOf(request).length}, context);
+  checkSuffix(request);
+  if (request.prompt_embeds !== null) {
+    throw new ValidationError('You must set `--enable-prompt-embeds` to input `prompt_embeds`.', {
+      param: 'prompt_embeds',
+    });
+  }
+  if (request.stream && request.use_beam_search) {
+    throw new ValidationError('Streaming is not currently supported with beam search');
+  }
+  refuseUnsupportedFields(toSamplingRequest(request));
+}
+
+/** No model that this server runs was trained to fill in the middle. */
+function checkSuffix({suffix, echo}: CompletionRequest): void {
+  if (suffix === null) return;
+  const message = echo
+    ? 'Echo is unsupported with suffix.'
+    : 'suffix is only supported for models with FIM completion rendering';
+  throw new ValidationError(message, {param: 'suffix', showsParameter: false});
 }

@@ -49,7 +49,7 @@ export function prepareChatBody(body: unknown): unknown {
   return prepared;
 }
 
-function checkPromptFlags(body: Body): void {
+export function checkPromptFlags(body: Body): void {
   if (!isTruthy(body.continue_final_message) || !isTruthy(body.add_generation_prompt)) return;
   throw new ValidationError('Cannot set both `continue_final_message` and `add_generation_prompt` to True.');
 }

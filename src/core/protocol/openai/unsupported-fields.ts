@@ -4,12 +4,12 @@
  * features come.
  */
 import {UnsupportedError} from '../../errors.ts';
-import type {ChatCompletionRequest} from './chat-completion.ts';
+import type {SamplingRequest} from './sampling-request.ts';
 
 interface UnsupportedUse {
   param: string;
   /** True when the field would change the answer. */
-  isUsed: (request: ChatCompletionRequest) => boolean;
+  isUsed: (request: SamplingRequest) => boolean;
 }
 
 const UNSUPPORTED_USES: UnsupportedUse[] = [
@@ -35,7 +35,7 @@ const UNSUPPORTED_USES: UnsupportedUse[] = [
 ];
 
 /** @throws UnsupportedError for the first field that is used and not served */
-export function refuseUnsupportedFields(request: ChatCompletionRequest): void {
+export function refuseUnsupportedFields(request: SamplingRequest): void {
   const use = UNSUPPORTED_USES.find(({isUsed}) => isUsed(request));
   if (!use) return;
   throw new UnsupportedError(`\`${use.param}\` is not supported by this server yet.`, {
