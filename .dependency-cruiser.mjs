@@ -42,6 +42,7 @@ const owners = {
   'yaml': ['cli/'],
   'autocannon': ['bench/'],
   'cli-progress': ['bench/', 'cli/'],
+  'prom-client': ['core/metrics/'],
 };
 
 /** A path below src as a pattern: the folder, or the file with its extension. */

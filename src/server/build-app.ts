@@ -6,18 +6,26 @@ import Fastify, {type FastifyInstance} from 'fastify';
 import type {Llm} from '../core/llm.ts';
 import {type Logger, silentLogger} from '../core/util/logger.ts';
 import {ActiveRequests} from './active-requests.ts';
+import {normalizeRootPath, normalizeUrl} from './normalize-url.ts';
 import {registerAccessLog} from './plugins/access-log.ts';
 import {registerAuth} from './plugins/auth.ts';
 import {registerCors} from './plugins/cors.ts';
 import {registerErrorHandlers} from './plugins/error-handler.ts';
 import {registerLoadReport} from './plugins/load-report.ts';
+import {registerLoadTracking} from './plugins/load-tracking.ts';
+import {registerMetrics} from './plugins/metrics.ts';
 import {registerRawBody} from './plugins/raw-body.ts';
 import {makeRequestId, registerRequestIdHeader} from './plugins/request-id.ts';
+import {Rejections} from './rejections.ts';
+import {createRequestLog} from './request-log.ts';
 import {RouteTable} from './route-table.ts';
 import {registerChatCompletions} from './routes/chat-completions.ts';
+import {registerDecisions} from './routes/decisions.ts';
 import {registerHealth} from './routes/health.ts';
+import {registerKvEventSources} from './routes/kv-event-sources.ts';
 import {registerLoad} from './routes/load.ts';
 import {registerModels} from './routes/models.ts';
+import {isDevMode, registerServerInfo} from './routes/server-info.ts';
 import {registerVersion} from './routes/version.ts';
 import {sendJson} from './send-json.ts';
 import type {ServerOptions} from './server-config.ts';
@@ -37,16 +45,19 @@ export interface AppOptions {
 
 function serverContext(options: AppOptions): ServerContext {
   const {servedModelName} = options.options;
+  const logger = options.logger ?? silentLogger;
   return {
     llm: options.llm,
     options: options.options,
-    logger: options.logger ?? silentLogger,
+    logger,
     activeRequests: options.activeRequests ?? new ActiveRequests(),
     servedModelNames: servedModelName.length > 0 ? servedModelName : [options.modelRoot],
     modelRoot: options.modelRoot,
     version: options.version,
     systemFingerprint: systemFingerprint(options.options, options.version, fingerprintFacts(options)),
     isStopping: options.isStopping ?? (() => false),
+    logRequest: createRequestLog(options.options, logger),
+    rejections: new Rejections(),
   };
 }
 
@@ -59,7 +70,9 @@ function fingerprintFacts({llm, modelRoot}: AppOptions) {
 export function buildApp(appOptions: AppOptions): FastifyInstance {
   const context = serverContext(appOptions);
   const {options, logger} = context;
+  const rootPath = normalizeRootPath(options.rootPath);
   const app = Fastify({
+    rewriteUrl: ({url}) => normalizeUrl(url ?? '/', rootPath),
     bodyLimit: options.maxBodyBytes,
     exposeHeadRoutes: false,
     genReqId: makeRequestId,
@@ -67,7 +80,7 @@ export function buildApp(appOptions: AppOptions): FastifyInstance {
     frameworkErrors: (_error, _request, reply) => sendJson(reply, 404, {detail: 'Not Found'}),
   });
   app.decorateRequest('completionId', undefined);
-  if (!options.disableUvicornAccessLog) registerAccessLog(app, logger);
+  registerAccessLog(app, options, logger);
   if (options.enableRequestIdHeaders) registerRequestIdHeader(app);
   registerAuth(app, options.apiKey);
   registerCors(app, options);
@@ -77,7 +90,11 @@ export function buildApp(appOptions: AppOptions): FastifyInstance {
   registerErrorHandlers(app, {logger, routes, maxBodyBytes: options.maxBodyBytes});
   registerHealth(routes, context);
   registerVersion(routes, context);
-  registerLoad(routes);
+  registerLoad(routes, options.enableServerLoadTracking ? registerLoadTracking(app) : () => 0);
+  registerMetrics(app, routes, context);
+  registerKvEventSources(routes);
+  registerDecisions(routes);
+  if (isDevMode()) registerServerInfo(routes, context);
   registerModels(routes, context);
   registerChatCompletions(routes, context);
   for (const route of routes.list()) logger.debug({}, `Route: ${route}`);

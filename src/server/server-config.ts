@@ -148,6 +148,18 @@ export const serverOptionsSchema = z.object({
     description: 'Template variables for every request; a request may replace single ones',
     group: 'Frontend',
   }),
+  excludeToolsWhenToolChoiceNone: z.boolean().default(false).meta({
+    description: 'Keep the tools from the template when a request wants no tool call',
+    group: 'Frontend',
+  }),
+  enableScaleOut: z.boolean().default(false).meta({
+    description: 'Offer the routes that render requests and generate from token ids',
+    group: 'Frontend',
+  }),
+  tokensOnly: z.boolean().default(false).meta({
+    description: 'Like --enable-scale-out, with /abort_requests besides',
+    group: 'Frontend',
+  }),
   generationConfig: z.string().default('auto').meta({
     description: 'Where sampling defaults come from: auto (the file of the model), vllm (no file), or a folder',
     group: 'ModelConfig',
@@ -174,7 +186,7 @@ export const serverOptionsSchema = z.object({
     group: 'Frontend',
   }),
   enableLogRequests: z.boolean().default(false).meta({
-    description: 'Log each request when it arrives, with its lengths and parameters but without its text',
+    description: 'Log each request when it arrives and when it ends, with its lengths but without its text',
     group: 'Frontend',
   }),
   enableLogOutputs: z.boolean().default(false).meta({

@@ -2,6 +2,8 @@
 import type {Llm} from '../core/llm.ts';
 import type {Logger} from '../core/util/logger.ts';
 import type {ActiveRequests} from './active-requests.ts';
+import type {Rejections} from './rejections.ts';
+import type {RequestLog} from './request-log.ts';
 import type {ServerOptions} from './server-config.ts';
 
 export interface ServerContext {
@@ -18,4 +20,7 @@ export interface ServerContext {
   systemFingerprint: string | null;
   /** True from the stop signal on: new requests are refused. */
   isStopping: () => boolean;
+  /** Logs a request and watches its answer, when that is asked for. */
+  logRequest: RequestLog;
+  rejections: Rejections;
 }

@@ -82,6 +82,7 @@ function loadModel({model, server, engine}: ServeOptions, {reporter, logger, loa
     defaultChatTemplateKwargs: server.defaultChatTemplateKwargs,
     generationConfig: server.generationConfig,
     overrideGenerationConfig: server.overrideGenerationConfig,
+    excludeToolsWhenToolChoiceNone: server.excludeToolsWhenToolChoiceNone,
     engine,
   };
   const onProgress = (progress: LoadProgress) => reporter.report(progress);
@@ -136,7 +137,7 @@ class ServingProcess implements RunningServer {
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
     });
-    this.#stopThroughputLog = startThroughputLog(llm, logger);
+    this.#stopThroughputLog = options.server.disableLogStats ? () => {} : startThroughputLog(llm, logger);
     logger.info({}, `Chat template: ${templateSource}`);
     logApiKeys(options.server, logger);
     llm.death.then((error) => this.#onEngineDeath(error));

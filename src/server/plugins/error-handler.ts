@@ -37,7 +37,8 @@ function answerUnknownRoute(request: FastifyRequest, reply: FastifyReply, routes
     return sendJson(reply, 405, {detail: 'Method Not Allowed'});
   }
   if (path.endsWith('/') && routes.methodsOf(path.slice(0, -1)).length > 0) {
-    reply.header('location', `${request.protocol}://${request.host}${path.slice(0, -1)}${query}`);
+    const [askedPath] = splitUrl(request.originalUrl);
+    reply.header('location', `${request.protocol}://${request.host}${askedPath.slice(0, -1)}${query}`);
     return sendEmpty(reply, 307);
   }
   return sendJson(reply, 404, {detail: 'Not Found'});
