@@ -110,6 +110,14 @@ export const serverOptionsSchema = z.object({
     description: 'Report cached prompt tokens in usage',
     group: 'Frontend',
   }),
+  enablePerRequestMetrics: z.boolean().default(false).meta({
+    description: 'Report in answers with one choice where their time went',
+    group: 'Frontend',
+  }),
+  returnTokensAsTokenIds: z.boolean().default(false).meta({
+    description: 'Show tokens of logprobs as token_id:<id>, unless a request says otherwise',
+    group: 'Frontend',
+  }),
   fingerprintMode: z.enum(['full', 'hash', 'custom', 'none']).default('full').meta({
     description: 'What system_fingerprint says',
     group: 'Frontend',

@@ -17,6 +17,7 @@ const defaultOptions: LoadLlmOptions = {
   defaultChatTemplateKwargs: null,
   generationConfig: 'auto',
   overrideGenerationConfig: null,
+  excludeToolsWhenToolChoiceNone: false,
   engine: engineOptionsSchema.parse({}),
 };
 

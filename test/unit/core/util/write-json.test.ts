@@ -1,10 +1,10 @@
 import {describe, expect, it} from 'vitest';
-import {writeJson} from '../../../../src/core/protocol/write-json.ts';
 import {parseJson} from '../../../../src/core/util/parse-json.ts';
+import {writeJson} from '../../../../src/core/util/write-json.ts';
 
 describe('writeJson', () => {
   it.each([
-    ['{"a":1,"b":1.0,"c":[0.1,1e+21,1e-07,-0.0]}'],
+    ['{"a":1,"b":1.0,"c":[0.1,1e+21,1e-7,-0.0]}'],
     ['[12345678901234567890,9007199254740993,-5]'],
     ['[NaN,Infinity,-Infinity]'],
     ['{"__proto__":{"x":null},"é":"\\n\\"😀"}'],
@@ -15,5 +15,13 @@ describe('writeJson', () => {
 
   it('leaves absent members out', () => {
     expect(writeJson({a: undefined, b: 1})).toBe('{"b":1}');
+  });
+
+  it('keeps the order of a map', () => {
+    const map = new Map([
+      [20, 'a'],
+      [3, 'b'],
+    ]);
+    expect(writeJson(map)).toBe('{"20":"a","3":"b"}');
   });
 });

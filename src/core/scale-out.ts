@@ -1,0 +1,99 @@
+/**
+ * The two halves of a request that several servers share: rendering takes it as far as the engine's door, generating
+ * starts there, from token ids and resolved sampling parameters (vllm/entrypoints/scale_out).
+ */
+import {ValidationError} from './errors.ts';
+import {
+  type Generation,
+  type GenerationOptions,
+  type GenerationParts,
+  type PreparedPrompt,
+  startGeneration,
+} from './generation.ts';
+import {resolveChat, resolveCompletion} from './prepare-generation.ts';
+import type {ChatCompletionRequest} from './protocol/openai/chat-completion.ts';
+import type {CompletionRequest} from './protocol/openai/completion.ts';
+import type {GenerateRequest} from './protocol/scale-out/generate-request.ts';
+import {toTemplateTool} from './renderer/template-variables.ts';
+import {resolveMaxTokens} from './sampling/resolve-max-tokens.ts';
+import {resolveSamplingParams} from './sampling/resolve-sampling-params.ts';
+
+export interface RenderedChat extends PreparedPrompt {
+  /** Where the tokens stand in the prompt's text, in code points; null unless the request wants to know. */
+  tokenOffsets: [number, number][] | null;
+  /** The tools as templates see them. */
+  tools: Record<string, unknown>[] | null;
+  /** The keyword arguments of the template, the server's defaults among them. */
+  templateKwargs: Record<string, unknown>;
+}
+
+export type {PreparedPrompt} from './generation.ts';
+
+/** @throws ValidationError, TemplateError */
+export async function renderChatRequest(request: ChatCompletionRequest, parts: GenerationParts): Promise<RenderedChat> {
+  checkNoBeamSearch(request);
+  const [prepared] = await resolveChat([request], parts);
+  checkHasTokens(prepared);
+  const {renderer} = parts;
+  return {
+    ...prepared,
+    tokenOffsets: request.return_token_offsets ? await renderer.tokenOffsets(request, prepared.prompt) : null,
+    tools: request.tools?.map(toTemplateTool) ?? null,
+    templateKwargs: renderer.templateKwargs(request),
+  };
+}
+
+/** One result for each prompt. @throws ValidationError */
+export async function renderCompletionRequest(
+  request: CompletionRequest,
+  parts: GenerationParts,
+): Promise<PreparedPrompt[]> {
+  checkNoBeamSearch(request);
+  const prepared = await resolveCompletion(request, parts);
+  prepared.forEach(checkHasTokens);
+  return prepared;
+}
+
+function checkNoBeamSearch(request: {use_beam_search: boolean}): void {
+  if (request.use_beam_search) throw new ValidationError('Beam search is not supported by the render endpoint');
+}
+
+function checkHasTokens({prompt}: PreparedPrompt): void {
+  if (prompt.tokenIds.length === 0) throw new ValidationError('No token_ids rendered');
+}
+
+/**
+ * A prompt of token ids. Of the server's sampling defaults only the one for the length counts: the parameters were
+ * resolved before.
+ * @throws ValidationError
+ */
+export function prepareTokens(
+  {token_ids: tokenIds, sampling}: GenerateRequest,
+  parts: GenerationParts,
+  options: GenerationOptions,
+): Generation {
+  const {engine, tokenizer, generation} = parts;
+  const {maxModelLen} = engine.info;
+  checkFitsContext(tokenIds, maxModelLen);
+  const maxTokens = resolveMaxTokens(sampling, {
+    maxModelLen,
+    promptLength: tokenIds.length,
+    defaultMaxTokens: generation.defaults.maxTokens ?? null,
+    overrideMaxTokens: generation.overrideMaxTokens,
+  });
+  const resolved = resolveSamplingParams(sampling, {
+    defaults: {},
+    maxTokens,
+    eosTokenId: tokenizer.eosTokenId,
+    generationEosTokenIds: generation.eosTokenIds,
+  });
+  return startGeneration(sampling, [{prompt: {text: '', tokenIds}, resolved}], parts, options);
+}
+
+function checkFitsContext(tokenIds: readonly number[], maxModelLen: number): void {
+  if (tokenIds.length <= maxModelLen) return;
+  throw new ValidationError(
+    `The decoder prompt (length ${tokenIds.length}) is longer than the maximum model length of ${maxModelLen}. ` +
+      'Make sure that `max_model_len` is no smaller than the number of text tokens.',
+  );
+}
