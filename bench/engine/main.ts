@@ -3,34 +3,54 @@
  * report to stdout. docs/benchmarks.md says what is measured and how.
  */
 import {spawnSync} from 'node:child_process';
-import {writeFile} from 'node:fs/promises';
+import {writeFileSync} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import {setTimeout} from 'node:timers/promises';
 import {resolveModel} from '../../src/core/model/resolve-model.ts';
 import {findPackageRoot} from '../../src/core/util/package-root.ts';
 import {figuresOf} from './figures.ts';
 import {installLlama, llamaPackageVersion} from './llama/llama-package.ts';
 import {type BenchOptions, helpText, parseOptions} from './options.ts';
 import {endChildrenWithProcess} from './process/child.ts';
+import {watchOtherLoad} from './process/other-load.ts';
 import {createPrompts} from './prompts.ts';
-import {type RunFacts, renderReport} from './report.ts';
+import {busyCores, type RunFacts, renderReport} from './report.ts';
 import {summarize} from './results.ts';
-import {measureRounds, type RoundsResult} from './rounds.ts';
+import {emptyRounds, measureRounds, type RoundsResult} from './rounds.ts';
 import {createSides, type Side, type SideName} from './sides.ts';
+
+/** How long the machine is watched before anything is measured. */
+const loadWatchMs = 1000;
 
 async function main(): Promise<void> {
   const options = parseOptions(process.argv.slice(2));
   if (options.help) return void process.stdout.write(helpText);
   if (process.platform !== 'linux') throw new Error('The benchmark reads CPU times from /proc and runs on Linux only.');
-  endChildrenWithProcess();
-  const before = {startedAt: new Date().toISOString(), loadAverage: os.loadavg()};
-  const sides = await prepare(options);
   const {workload, parts} = options;
-  const measured = await measureRounds({sides: sides.byName, parts, workload, prompts: sides.prompts, onProgress});
-  const facts = factsOf(options, sides.byName, measured, before);
-  const results = summarize(figuresOf(workload), measured.samples);
+  const before = {startedAt: new Date().toISOString(), loadAverage: os.loadavg()};
+  const {sides, prompts} = await prepare(options);
+  const measured = emptyRounds();
+  endChildrenWithProcess(() => report(factsOf(options, sides, measured, before, true), measured, options));
+  await warnOfLoad();
+  await measureRounds({sides, parts, workload, prompts, onProgress}, measured);
+  report(factsOf(options, sides, measured, before, false), measured, options);
+}
+
+function report(facts: RunFacts, {samples}: RoundsResult, {workload, jsonPath}: BenchOptions): void {
+  const results = summarize(figuresOf(workload), samples);
   process.stdout.write(`${renderReport(facts, results)}\n`);
-  if (options.jsonPath !== null) await writeFile(options.jsonPath, `${JSON.stringify({facts, results}, null, 2)}\n`);
+  if (jsonPath !== null) writeFileSync(jsonPath, `${JSON.stringify({facts, results}, null, 2)}\n`);
+}
+
+/** llama.cpp's threads spin while they wait for one another: with others on the cores, a run may take an hour. */
+async function warnOfLoad(): Promise<void> {
+  const otherCores = watchOtherLoad();
+  await setTimeout(loadWatchMs);
+  const busy = otherCores();
+  if (busy > busyCores) {
+    onProgress(`other processes use ${busy.toFixed(1)} cores: this takes long, and the figures will not count`);
+  }
 }
 
 /** Everything that takes time and is not measured. */
@@ -39,8 +59,8 @@ async function prepare({model, threads, workload, llamaFolder, llamaServerPath, 
   if (build && parts.includes('http')) buildServer();
   const files = await resolveModel(model);
   const prompts = await createPrompts(files, workload);
-  const byName = createSides({model, files, threads, workload, prompts, llamaEntry, llamaServerPath});
-  return {byName, prompts};
+  const sides = createSides({model, files, threads, workload, prompts, llamaEntry, llamaServerPath});
+  return {sides, prompts};
 }
 
 function buildServer(): void {
@@ -54,6 +74,7 @@ function factsOf(
   sides: Record<SideName, Side>,
   {load, mismatches}: RoundsResult,
   before: {startedAt: string; loadAverage: number[]},
+  isInterrupted: boolean,
 ): RunFacts {
   return {
     startedAt: before.startedAt,
@@ -62,6 +83,7 @@ function factsOf(
     threads,
     rounds: workload.rounds,
     isQuick,
+    isInterrupted,
     model: model === null ? 'the embedded model' : path.basename(model),
     llamaVersion: llamaPackageVersion,
     servers: {ours: sides.ours.serverTitle, llama: sides.llama.serverTitle},

@@ -14,6 +14,7 @@ export interface RunFacts {
   threads: number;
   rounds: number;
   isQuick: boolean;
+  isInterrupted: boolean;
   model: string;
   llamaVersion: string;
   servers: {ours: string; llama: string};
@@ -93,10 +94,11 @@ function renderNotes(facts: RunFacts): string[] {
   ];
 }
 
-export function warnings({isQuick, load, mismatches}: RunFacts): string[] {
+export function warnings({isQuick, isInterrupted, load, mismatches}: RunFacts): string[] {
   const busy = load.filter(({otherCores}) => otherCores > busyCores);
   const readings = busy.map(({label, otherCores}) => `${label} ${otherCores.toFixed(1)}`).join('; ');
   return [
+    ...(isInterrupted ? ['interrupted: the table holds what was measured until then'] : []),
     ...(isQuick ? ['a quick run shows that the benchmark works; its figures are too few and too short to count'] : []),
     ...(busy.length > 0 ? [`the machine was busy, do not trust these figures. Cores used by others: ${readings}`] : []),
     ...mismatches,

@@ -27,15 +27,16 @@ export interface RoundsResult {
   mismatches: string[];
 }
 
-export async function measureRounds(options: RoundsOptions): Promise<RoundsResult> {
-  const result: RoundsResult = {samples: {ours: [], llama: []}, load: [], mismatches: []};
+export function emptyRounds(): RoundsResult {
+  return {samples: {ours: [], llama: []}, load: [], mismatches: []};
+}
+
+/** @param result gets every part as soon as it is measured, so that a run that is interrupted has something to report */
+export async function measureRounds(options: RoundsOptions, result: RoundsResult): Promise<void> {
   for (let round = 0; round < options.workload.rounds; round++) {
-    const {ours, llama} = await measureRound(options, round, result.load);
-    result.samples.ours.push(ours.samples);
-    result.samples.llama.push(llama.samples);
-    result.mismatches = comparePrompts(ours.numPromptTokens, llama.numPromptTokens);
+    const {ours, llama} = await measureRound(options, round, result);
+    result.mismatches = comparePrompts(ours, llama);
   }
-  return result;
 }
 
 export function orderOfRound(round: number): SideName[] {
@@ -54,29 +55,26 @@ export function comparePrompts(ours: readonly number[], llama: readonly number[]
   return [`the servers count the same prompts differently (tokens ours/llama.cpp: ${differing.join(', ')})`];
 }
 
-/** Both sides of a part right after one another, then the next part. */
+/** Both sides of a part right after one another, then the next part. @returns the numbers of prompt tokens */
 async function measureRound(
   {sides, parts, workload, prompts, onProgress}: RoundsOptions,
   round: number,
-  load: LoadReading[],
-): Promise<Record<SideName, ServerResult>> {
-  const results = {ours: emptyResult(), llama: emptyResult()};
+  {samples, load}: RoundsResult,
+): Promise<Record<SideName, number[]>> {
+  const promptTokens: Record<SideName, number[]> = {ours: [], llama: []};
+  for (const name of sideNames) samples[name].push({});
   for (const part of parts) {
     for (const name of orderOfRound(round)) {
       const label = `round ${round + 1} of ${workload.rounds}, ${part}, ${name}`;
       onProgress(label);
-      const {samples, numPromptTokens, otherCores} = await measureParts[part](sides[name], workload, prompts);
-      Object.assign(results[name].samples, samples);
-      results[name].numPromptTokens.push(...numPromptTokens);
-      load.push({label, otherCores});
+      const measured = await measureParts[part](sides[name], workload, prompts);
+      Object.assign(samples[name][round], measured.samples);
+      Object.assign(samples[name][round], serverOfLoop(samples[name][round], workload));
+      promptTokens[name].push(...measured.numPromptTokens);
+      load.push({label, otherCores: measured.otherCores});
     }
   }
-  for (const {samples} of Object.values(results)) Object.assign(samples, serverOfLoop(samples, workload));
-  return results;
-}
-
-function emptyResult(): ServerResult {
-  return {samples: {}, numPromptTokens: []};
+  return promptTokens;
 }
 
 type MeasurePart = (

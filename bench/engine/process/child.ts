@@ -100,12 +100,18 @@ export function startScript(file: string, config: object): Child {
   return new Child({command: process.execPath, args, ipc: true});
 }
 
-/** Ends all children with this process, however it ends. Call once. */
-export function endChildrenWithProcess(): void {
+/**
+ * Ends all children with this process, however it ends. Call once.
+ * @param onInterrupt called before an interrupted process ends
+ */
+export function endChildrenWithProcess(onInterrupt: () => void): void {
   process.on('exit', () => {
     for (const child of open) child.kill();
   });
   for (const [signal, code] of [['SIGINT', 130] as const, ['SIGTERM', 143] as const]) {
-    process.on(signal, () => process.exit(code));
+    process.on(signal, () => {
+      onInterrupt();
+      process.exit(code);
+    });
   }
 }

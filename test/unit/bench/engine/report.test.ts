@@ -11,6 +11,7 @@ const facts: RunFacts = {
   threads: 2,
   rounds: 3,
   isQuick: false,
+  isInterrupted: false,
   model: 'the embedded model',
   llamaVersion: '3.22.1',
   servers: {ours: 'our server', llama: 'a small server'},
@@ -70,6 +71,10 @@ describe('warnings', () => {
       {label: 'round 2', otherCores: 1.26},
     ];
     expect(warnings({...facts, load})).toEqual([expect.stringMatching(/busy.*round 2 1\.3$/)]);
+  });
+
+  it('says that a run was cut off', () => {
+    expect(warnings({...facts, isInterrupted: true})).toEqual([expect.stringContaining('interrupted')]);
   });
 
   it('says that a quick run does not count', () => {
