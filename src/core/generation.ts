@@ -12,6 +12,7 @@ import {decodePromptLogprobs} from './output/logprobs.ts';
 import type {OutputDelta} from './output/output-delta.ts';
 import {OutputProcessor} from './output/output-processor.ts';
 import {samplingOfChoices} from './output/parallel-sampling.ts';
+import {type GenerationTiming, RequestTimer} from './output/request-timing.ts';
 import type {ChatEvent} from './parsers/events.ts';
 import type {SamplingRequest} from './protocol/openai/sampling-request.ts';
 import type {RenderedPrompt, Renderer} from './renderer/render-chat.ts';
@@ -34,6 +35,8 @@ export interface Generation {
   cachedTokens(): number | null;
   /** One for each token of a prompt, null for the first; null when they were not asked for and until its first event. */
   promptLogprobs(prompt: RenderedPrompt): (DecodedLogprobs | null)[] | null;
+  /** Null when there are several choices, and before the first token. */
+  timing(): GenerationTiming | null;
   /**
    * The answer. Each choice ends with exactly one `finish` event, which follows its last `text-delta` at once. Leaving
    * the loop or aborting the signal takes the request out of the engine; an abort ends the events without an error.
@@ -121,6 +124,7 @@ class RunningGeneration implements Generation {
   readonly #generation: PreparedGeneration;
   /** By prompt. */
   readonly #cachedTokens = new Map<RenderedPrompt, number>();
+  readonly #timer = new RequestTimer();
   readonly #promptLogprobs = new Map<RenderedPrompt, (DecodedLogprobs | null)[]>();
 
   constructor(parts: GenerationParts, generation: PreparedGeneration) {
@@ -137,6 +141,10 @@ class RunningGeneration implements Generation {
 
   promptLogprobs(prompt: RenderedPrompt): (DecodedLogprobs | null)[] | null {
     return this.#promptLogprobs.get(prompt) ?? null;
+  }
+
+  timing(): GenerationTiming | null {
+    return this.#hasOneChoice ? this.#timer.timing : null;
   }
 
   async *#generate(): AsyncGenerator<ChatEvent, void, undefined> {
@@ -177,6 +185,7 @@ class RunningGeneration implements Generation {
       this.#noteCachedTokens(prompt, output.numCachedTokens);
       this.#notePromptLogprobs(prompt, output.promptLogprobs);
       const delta = processor.process(output);
+      this.#timer.note(output, delta?.tokenIds.length ?? 0);
       if (delta) yield {...delta, numTokens: processor.numTokens};
       if (processor.isFinished) return;
     }
@@ -192,11 +201,15 @@ class RunningGeneration implements Generation {
     this.#promptLogprobs.set(prompt, decodePromptLogprobs(this.#parts.tokenizer, prompt.tokenIds, positions));
   }
 
+  get #hasOneChoice(): boolean {
+    const {request, prepared} = this.#generation;
+    return request.n * prepared.length === 1;
+  }
+
   #engineRequest(index: number, {prompt, sampling}: Choice): EngineRequest {
-    const {request, prepared, requestId} = this.#generation;
-    const isAlone = request.n * prepared.length === 1;
+    const {request, requestId} = this.#generation;
     return {
-      requestId: isAlone ? requestId : `${requestId}.${index}`,
+      requestId: this.#hasOneChoice ? requestId : `${requestId}.${index}`,
       promptTokenIds: prompt.tokenIds,
       sampling,
       priority: Number(request.priority),

@@ -87,16 +87,19 @@ function rankOf(scores: Float32Array, tokenId: number): number {
   return rank;
 }
 
-/** Ids of the largest scores, largest first; of equal ones the lowest id first. */
+/** Ids of the largest scores, largest first; of equal ones the lowest id first. Hot loop over the vocabulary. */
 function mostLikely(scores: Float32Array, count: number): number[] {
+  if (count === 0) return [];
   if (count > maxSelected) return sortedIds(scores).slice(0, count);
   const selected: number[] = [];
-  let least = Number.NEGATIVE_INFINITY;
-  for (let id = 0; id < scores.length && count > 0; id++) {
-    if (selected.length === count && !(scores[id] > least)) continue;
+  const numFirst = Math.min(count, scores.length);
+  for (let id = 0; id < numFirst; id++) insert(selected, id, scores);
+  let least = scores[selected[numFirst - 1]];
+  for (let id = numFirst; id < scores.length; id++) {
+    if (scores[id] <= least) continue;
     insert(selected, id, scores);
-    if (selected.length > count) selected.pop();
-    least = scores[selected[selected.length - 1]];
+    selected.pop();
+    least = scores[selected[numFirst - 1]];
   }
   return selected;
 }

@@ -6,6 +6,7 @@
 import type {PromptCounts, StreamForm} from '../answer-generation.ts';
 import {chatStreamError} from '../error-response.ts';
 import {type AnswerContext, promptFields, tokenIdsField, weightVersions} from './answer-context.ts';
+import {chatLogprobs} from './chat-logprobs.ts';
 import type {ChatOutput} from './chat-outputs.ts';
 import {OutputGatherer} from './output-gatherer.ts';
 import type {StreamOptions} from './stream-options.ts';
@@ -46,7 +47,8 @@ export class ChatChunks implements StreamForm {
   end(counts: PromptCounts): Chunk[] {
     if (!this.#options.usage.atEnd) return [];
     const usage = finalUsage({...counts, completionTokens: this.#gatherer.totalTokens}, this.#options.usage);
-    return [chunk(this.#context, [], {usage, ...this.#fingerprint()})];
+    const {metrics} = this.#context.end();
+    return [chunk(this.#context, [], {usage, ...this.#fingerprint(), ...(metrics && {metrics})})];
   }
 
   errorEvent(error: unknown): string {
@@ -56,7 +58,9 @@ export class ChatChunks implements StreamForm {
   #open(): Chunk[] {
     if (this.#hasStarted) return [];
     this.#hasStarted = true;
-    return Array.from({length: this.#gatherer.numChoices}, (_, choice) => this.#roleChunk(choice));
+    const choices = Array.from({length: this.#gatherer.numChoices}, (_, choice) => choice);
+    const echoes = this.#context.echo === '' ? [] : choices.map((choice) => this.#echoChunk(choice));
+    return [...choices.map((choice) => this.#roleChunk(choice)), ...echoes];
   }
 
   #roleChunk(choice: number): Chunk {
@@ -67,11 +71,17 @@ export class ChatChunks implements StreamForm {
     });
   }
 
+  #echoChunk(choice: number): Chunk {
+    const delta = {content: this.#context.echo};
+    const usage = this.#usage(choice);
+    return chunk(this.#context, [{index: choice, delta, logprobs: null, finish_reason: null}], usage);
+  }
+
   #outputChunk(output: ChatOutput): Chunk {
     const choice = {
       index: output.choice,
       delta: this.#delta(output),
-      logprobs: null,
+      logprobs: chatLogprobs(output.logprobs, this.#context.logprobs),
       finish_reason: output.finish?.finishReason ?? null,
       ...(output.finish && {stop_reason: output.finish.stopReason}),
       token_ids: tokenIdsField(this.#context, output.tokenIds),

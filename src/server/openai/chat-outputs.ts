@@ -3,11 +3,14 @@
  * it did. The last text of a choice and its end arrive as two events of the same moment; here they become one output.
  */
 import type {ChatEvent, FinishReason} from '../../core/parsers/events.ts';
+import type {DecodedLogprobs} from '../../core/sampling/token-logprobs.ts';
 
 export interface ChatOutput {
   choice: number;
   text: string;
   tokenIds: number[];
+  /** One for each id; null when the request asked for none. */
+  logprobs: DecodedLogprobs[] | null;
   finish: {finishReason: FinishReason; stopReason: string | number | null; numTokens: number} | null;
 }
 
@@ -23,15 +26,22 @@ export function joinOutputs(first: ChatOutput, next: ChatOutput): ChatOutput {
     choice: first.choice,
     text: first.text + next.text,
     tokenIds: first.tokenIds.concat(next.tokenIds),
+    logprobs: joinLogprobs(first.logprobs, next.logprobs),
     finish: next.finish,
   };
+}
+
+/** Outputs without tokens have no logprobs. */
+export function joinLogprobs(first: ChatOutput['logprobs'], next: ChatOutput['logprobs']): ChatOutput['logprobs'] {
+  return first && next ? first.concat(next) : (first ?? next);
 }
 
 /** One event as an output. */
 export function toOutput(event: ChatEvent): ChatOutput {
   const {choice} = event;
-  if (event.type === 'finish') return {choice, text: '', tokenIds: [], finish: endOf(event)};
-  return {choice, text: event.text, tokenIds: event.tokenIds, finish: null};
+  if (event.type === 'finish') return {choice, text: '', tokenIds: [], logprobs: null, finish: endOf(event)};
+  const {text, tokenIds, logprobs} = event;
+  return {choice, text, tokenIds, logprobs, finish: null};
 }
 
 /** Resolves when everything that is ready now has been delivered. */

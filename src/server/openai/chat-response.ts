@@ -2,23 +2,34 @@
  * The whole chat answer: the fold of the same outputs that a stream would send. All keys are present, null when empty,
  * in the order of the wire (vllm/entrypoints/openai/chat_completion/serving.py, chat_completion_full_generator).
  */
+import type {DecodedLogprobs} from '../../core/sampling/token-logprobs.ts';
 import type {PromptCounts} from '../answer-generation.ts';
 import {type AnswerContext, promptFields, tokenIdsField, weightVersions} from './answer-context.ts';
+import {chatLogprobs, promptLogprobsField} from './chat-logprobs.ts';
 import type {ChatOutput} from './chat-outputs.ts';
 import {type UsageFormat, wholeUsage} from './usage.ts';
 
+interface GatheredOutput extends ChatOutput {
+  logprobs: DecodedLogprobs[];
+}
+
+function emptyOutput(choice: number): GatheredOutput {
+  return {choice, text: '', tokenIds: [], logprobs: [], finish: null};
+}
+
 /** Gathers the outputs of every choice, by index. */
 export class WholeAnswer {
-  readonly #choices: ChatOutput[];
+  readonly #choices: GatheredOutput[];
 
   constructor(numChoices: number) {
-    this.#choices = Array.from({length: numChoices}, (_, choice) => ({choice, text: '', tokenIds: [], finish: null}));
+    this.#choices = Array.from({length: numChoices}, (_, choice) => emptyOutput(choice));
   }
 
-  push({choice, text, tokenIds, finish}: ChatOutput): void {
+  push({choice, text, tokenIds, logprobs, finish}: ChatOutput): void {
     const answer = this.#choices[choice];
     answer.text += text;
     answer.tokenIds.push(...tokenIds);
+    if (logprobs) answer.logprobs.push(...logprobs);
     answer.finish = finish;
   }
 
@@ -31,6 +42,7 @@ export class WholeAnswer {
 
   /** The answer, when every choice has ended. */
   toResponse(context: AnswerContext, prompts: PromptCounts, usageFormat: UsageFormat) {
+    const end = context.end();
     const counts = {
       ...prompts,
       completionTokens: this.#choices.reduce((sum, {finish}) => sum + (finish?.numTokens ?? 0), 0),
@@ -44,28 +56,28 @@ export class WholeAnswer {
       service_tier: null,
       system_fingerprint: context.systemFingerprint,
       usage: wholeUsage(counts, usageFormat),
-      prompt_logprobs: null,
+      prompt_logprobs: promptLogprobsField(end.promptLogprobs),
       ...promptFields(context),
       kv_transfer_params: null,
       ec_transfer_params: null,
-      metrics: null,
+      metrics: end.metrics,
     };
   }
 }
 
-function choiceOf(context: AnswerContext, {choice, text, tokenIds, finish}: ChatOutput) {
+function choiceOf(context: AnswerContext, {choice, text, tokenIds, logprobs, finish}: ChatOutput) {
   return {
     index: choice,
     message: {
       role: context.role,
-      content: text,
+      content: context.echo + text,
       refusal: null,
       annotations: null,
       audio: null,
       function_call: null,
       reasoning: null,
     },
-    logprobs: null,
+    logprobs: chatLogprobs(logprobs, context.logprobs),
     finish_reason: finish?.finishReason ?? null,
     stop_reason: finish?.stopReason ?? null,
     token_ids: tokenIdsField(context, tokenIds),

@@ -62,7 +62,7 @@ export class OutputGatherer {
     return open.map(([choice, {numTokens, pending}]) => {
       const total = numTokens + (pending?.tokenIds.length ?? 0);
       const finish = {finishReason: 'abort' as const, stopReason: null, numTokens: total};
-      return {choice, text: '', tokenIds: [], finish};
+      return {choice, text: '', tokenIds: [], logprobs: null, finish};
     });
   }
 }

@@ -180,12 +180,20 @@ export function createChatRequestReader(limits: ChatSchemaLimits): ChatRequestRe
     const request = parseWithSchema(schema, prepared);
     checkStructuredOutputs(request);
     checkTransferParams(request.kv_transfer_params);
-    return request;
+    return {...request, prompt_logprobs: promptLogprobsOf(request)};
   };
 }
 
 /** Reads a chat request with the usual limits. */
 export const parseChatCompletionRequest = createChatRequestReader({maxStopStrings: DEFAULT_MAX_STOP_STRINGS});
+
+/**
+ * `echo` asks for the prompt's logprobs too (vllm/entrypoints/openai/chat_completion/protocol.py, to_sampling_params). A
+ * stream has no place for them, so they are not computed there.
+ */
+function promptLogprobsOf({prompt_logprobs, echo, top_logprobs, stream}: ChatCompletionRequest): number | null {
+  return stream ? null : (prompt_logprobs ?? (echo ? top_logprobs : null));
+}
 
 /** The stop strings of a request as a list. */
 export function stopStringsOf(request: Pick<ChatCompletionRequest, 'stop'>): string[] {

@@ -13,24 +13,15 @@ interface UnsupportedUse {
 }
 
 const UNSUPPORTED_USES: UnsupportedUse[] = [
-  {param: 'logprobs', isUsed: ({logprobs}) => logprobs},
-  {param: 'logprob_token_ids', isUsed: ({logprob_token_ids}) => logprob_token_ids !== null},
-  // With `stream` only 0 passes the checks before, and shows nothing.
-  {param: 'prompt_logprobs', isUsed: ({prompt_logprobs, stream}) => prompt_logprobs !== null && !stream},
   {
     param: 'response_format',
     isUsed: ({response_format}) => response_format !== null && response_format.type !== 'text',
   },
   {param: 'structured_outputs', isUsed: ({structured_outputs}) => structured_outputs !== null},
   {param: 'use_beam_search', isUsed: ({use_beam_search}) => use_beam_search},
-  {param: 'echo', isUsed: ({echo}) => echo},
   {
     param: 'kv_transfer_params.prompt_token_ids',
     isUsed: ({kv_transfer_params}) => (kv_transfer_params?.prompt_token_ids ?? null) !== null,
-  },
-  {
-    param: 'repetition_detection',
-    isUsed: ({repetition_detection}) => (repetition_detection?.max_pattern_size ?? 0) > 0,
   },
 ];
 

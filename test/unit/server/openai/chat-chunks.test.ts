@@ -1,4 +1,5 @@
 import {describe, expect, it} from 'vitest';
+import {writeJson} from '../../../../src/core/util/write-json.ts';
 import type {AnswerContext} from '../../../../src/server/openai/answer-context.ts';
 import {ChatChunks} from '../../../../src/server/openai/chat-chunks.ts';
 import type {ChatOutput} from '../../../../src/server/openai/chat-outputs.ts';
@@ -16,6 +17,9 @@ const answer: AnswerContext = {
   returnTokenIds: false,
   returnPromptText: false,
   returnWeightVersions: false,
+  echo: '',
+  logprobs: null,
+  end: () => ({promptLogprobs: null, metrics: null}),
 };
 const noUsage: StreamOptions = {
   interval: 1,
@@ -28,9 +32,10 @@ function output(
   tokenIds: number[],
   end: Partial<NonNullable<ChatOutput['finish']>> | null = null,
   choice = 0,
+  logprobs: ChatOutput['logprobs'] = null,
 ): ChatOutput {
   const finish = end && {finishReason: 'stop' as const, stopReason: null, numTokens: 0, ...end};
-  return {choice, text, tokenIds, finish};
+  return {choice, text, tokenIds, logprobs, finish};
 }
 
 const write = (chunks: object[]) => chunks.map((chunk) => JSON.stringify(chunk));
@@ -110,6 +115,49 @@ describe('chunks of a stream', () => {
     expect(seen[1]).toMatchObject({choices: [{delta: {}, finish_reason: 'abort'}]});
   });
 
+  it('carry the logprobs of their own tokens', () => {
+    const logprobs = {maxCandidates: 0, asTokenIds: false};
+    const chunks = new ChatChunks({...answer, logprobs}, 1, {...noUsage, interval: 2});
+    const entry = (text: string) => [{tokenId: 5, logprob: -1, rank: 1, text}];
+    const seen = ['a', 'b', 'c'].flatMap((text) => chunks.push(output(text, [5], null, 0, [entry(text)])));
+    seen.push(...chunks.push(output('', [], {numTokens: 3})));
+    const shown = ['a', 'b', 'c'].map((token) => ({
+      token,
+      logprob: -1,
+      bytes: [...Buffer.from(token)],
+      top_logprobs: [],
+    }));
+    expect(seen.flatMap(({choices}) => choices).map((choice) => (choice as {logprobs: unknown}).logprobs)).toEqual([
+      null,
+      {content: [shown[0]]},
+      {content: [shown[1], shown[2]]},
+      {content: []},
+    ]);
+  });
+
+  it('begin with the echo behind the role of every choice', () => {
+    const usage = {...noUsage.usage, atEnd: true, inEachChunk: true};
+    const chunks = new ChatChunks({...answer, echo: 'One,'}, 2, {...noUsage, usage});
+    const seen = write(chunks.push(output(' two', [5]))).map((chunk) => chunk.slice(head.length + 2));
+    expect(seen.slice(2, 4)).toEqual(
+      [0, 1].map(
+        (index) =>
+          `"choices":[{"index":${index},"delta":{"content":"One,"},"logprobs":null,"finish_reason":null}],"usage":{"prompt_tokens":3,"total_tokens":3,"completion_tokens":0,"completion_tokens_details":null}}`,
+      ),
+    );
+    expect(seen).toHaveLength(5);
+  });
+
+  it('say at the end where the time went', () => {
+    const metrics = {time_to_first_token_ms: 5};
+    const context = {...answer, end: () => ({promptLogprobs: null, metrics})};
+    const chunks = new ChatChunks(context, 1, {...noUsage, usage: {...noUsage.usage, atEnd: true}});
+    expect(Object.entries(chunks.end({promptTokens: 3, cachedTokens: 0})[0] ?? {}).at(-1)).toEqual([
+      'metrics',
+      metrics,
+    ]);
+  });
+
   it('leave an empty fingerprint out', () => {
     const chunks = new ChatChunks({...answer, systemFingerprint: null}, 1, noUsage);
     expect(chunks.push(output('a', [1], {numTokens: 1}))[1]).not.toHaveProperty('system_fingerprint');
@@ -131,6 +179,29 @@ describe('whole answer', () => {
         '"usage":{"prompt_tokens":3,"total_tokens":5,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":1,"created_cache_tokens":2,"multimodal_tokens":null},"completion_tokens_details":null},' +
         '"prompt_logprobs":null,"prompt_token_ids":null,"prompt_text":null,"kv_transfer_params":null,"ec_transfer_params":null,"metrics":null}',
     );
+  });
+
+  it('has what was asked for besides the text', () => {
+    const whole = new WholeAnswer(1);
+    const entry = (tokenId: number, text: string) => ({tokenId, logprob: Number.NEGATIVE_INFINITY, rank: 3, text});
+    whole.push(output('He', [300], null, 0, [[entry(300, 'He'), entry(7, 'x')]]));
+    whole.push(output('', [2], {numTokens: 2}, 0, [[entry(2, '<end>')]]));
+    const context: AnswerContext = {
+      ...answer,
+      echo: 'Oh! ',
+      logprobs: {maxCandidates: 1, asTokenIds: true},
+      end: () => ({promptLogprobs: [null, [entry(300, 'He'), entry(7, 'x')]], metrics: {queue_time_ms: 0}}),
+    };
+    const counts = {promptTokens: 3, cachedTokens: 1};
+    const text = writeJson(whole.toResponse(context, counts, {withPromptDetails: false}));
+    expect(text).toContain('"content":"Oh! He"');
+    const shown = (id: number, bytes: string) =>
+      `{"token":"token_id:${id}","logprob":-9999,"bytes":[${[...Buffer.from(bytes)]}]`;
+    const both = (id: number, text: string) => `${shown(id, text)},"top_logprobs":[${shown(id, `token_id:${id}`)}}]}`;
+    expect(text).toContain(`"logprobs":{"content":[${both(300, 'He')},${both(2, '<end>')}]}`);
+    const promptEntry = (id: number, token: string) => `"${id}":{"logprob":-9999,"rank":3,"decoded_token":"${token}"}`;
+    expect(text).toContain(`"prompt_logprobs":[null,{${promptEntry(300, 'He')},${promptEntry(7, 'x')}}]`);
+    expect(text).toContain('"metrics":{"queue_time_ms":0}');
   });
 
   it('ends open choices with abort', () => {
