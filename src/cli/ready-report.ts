@@ -45,7 +45,12 @@ export function readyJson({url, modelName, pid}: ReadyFacts): string {
 export function curlExample({url, asksForKey}: ReadyFacts): string {
   const body = JSON.stringify({messages: [{role: 'user', content: 'What is the capital of France?'}], temperature: 0});
   const key = asksForKey ? ' -H "Authorization: Bearer $VLLM_API_KEY"' : '';
-  return `curl ${url}/v1/chat/completions -H 'Content-Type: application/json'${key} -d '${body}'`;
+  return `curl ${curlTarget(url)}/v1/chat/completions -H 'Content-Type: application/json'${key} -d '${body}'`;
+}
+
+/** curl takes the path of a Unix socket beside a URL. */
+function curlTarget(url: string): string {
+  return url.startsWith('unix:') ? `--unix-socket ${url.slice('unix:'.length)} http://localhost` : url;
 }
 
 function grouped(value: number): string {

@@ -62,7 +62,7 @@ export default class Serve extends BaseCommand {
   private announceStart(logger: Logger, options: ServeCommandOptions, explained: ResolvedOption[]): void {
     const given = nonDefaultOptions(explained);
     logger.info({}, `Parlance ${this.config.version} starts; non-default args: ${JSON.stringify(given)}`);
-    if (!isLoopback(options.host) && options.apiKey.length === 0) {
+    if (options.uds === null && !isLoopback(options.host) && options.apiKey.length === 0) {
       logger.warn({}, `--host ${options.host} opens the server to the network, and no --api-key protects it`);
     }
   }

@@ -6,6 +6,8 @@ import Fastify, {type FastifyInstance} from 'fastify';
 import type {Llm} from '../core/llm.ts';
 import {type Logger, silentLogger} from '../core/util/logger.ts';
 import {ActiveRequests} from './active-requests.ts';
+import type {EndpointPlugin} from './endpoint-plugins/endpoint-plugin.ts';
+import {registerPlugins} from './endpoint-plugins/register-plugins.ts';
 import {normalizeRootPath, normalizeUrl} from './normalize-url.ts';
 import {registerAccessLog} from './plugins/access-log.ts';
 import {registerAuth} from './plugins/auth.ts';
@@ -39,6 +41,8 @@ export interface AppOptions {
   modelRoot: string;
   version: string;
   logger?: Logger;
+  /** Add their routes after all others. */
+  plugins?: EndpointPlugin[];
   activeRequests?: ActiveRequests;
   isStopping?: () => boolean;
 }
@@ -97,6 +101,7 @@ export function buildApp(appOptions: AppOptions): FastifyInstance {
   if (isDevMode()) registerServerInfo(routes, context);
   registerModels(routes, context);
   registerChatCompletions(routes, context);
-  for (const route of routes.list()) logger.debug({}, `Route: ${route}`);
+  registerPlugins(app, routes, appOptions.plugins ?? [], context);
+  for (const {method, path} of routes.entries()) logger.debug({}, `Route: ${method} ${path}`);
   return app;
 }

@@ -3,6 +3,7 @@
  * with an empty body and everything else 503 with `Retry-After`.
  */
 import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
+import {createServer as createTlsServer, type ServerOptions as HttpsOptions} from 'node:https';
 import type {Duplex} from 'node:stream';
 import {errorBody} from './error-response.ts';
 
@@ -46,14 +47,16 @@ export interface HttpServer {
   close(graceMs: number): Promise<void>;
 }
 
-export function createHttpServer(): HttpServer {
+/** @param tls null for plain HTTP */
+export function createHttpServer(tls: HttpsOptions | null = null): HttpServer {
   let current: Handler = answerWhileLoading;
   let numOpenAnswers = 0;
-  const server = createServer((request, response) => {
+  const answer: Handler = (request, response) => {
     numOpenAnswers++;
     response.once('close', () => numOpenAnswers--);
     current(request, response);
-  });
+  };
+  const server: Server = tls === null ? createServer(answer) : createTlsServer(tls, answer);
   server.keepAliveTimeout = keepAliveSeconds() * 1000;
   server.on('clientError', refuseBadRequest);
   return {

@@ -1,7 +1,8 @@
-/** Binds the port, with an error that says what is wrong and what to try. */
+/** Binds the port or the Unix socket, with an error that says what is wrong and what to try. */
 import {once} from 'node:events';
+import {rm} from 'node:fs/promises';
 import {createServer, type Server} from 'node:http';
-import type {AddressInfo} from 'node:net';
+import {type AddressInfo, connect} from 'node:net';
 import {UsageError} from '../core/errors.ts';
 import {findPortHolder} from './port-holder.ts';
 
@@ -24,8 +25,8 @@ const REASONS: Record<string, string> = {
 };
 
 /** @throws the error of the system */
-async function bind(server: Server, {host, port}: ListenAddress): Promise<void> {
-  server.listen({host, port});
+async function bind(server: Server, address: ListenAddress | {path: string}): Promise<void> {
+  server.listen(address);
   await once(server, 'listening');
 }
 
@@ -75,7 +76,38 @@ export async function listen(server: Server, address: ListenAddress): Promise<nu
   return (server.address() as AddressInfo).port;
 }
 
+/** True when a program answers at the socket. */
+async function isSocketInUse(path: string): Promise<boolean> {
+  const socket = connect({path});
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+/**
+ * Binds a Unix socket; the file that a killed server left behind is replaced.
+ * @throws UsageError with exit code 4
+ */
+export async function listenOnSocket(server: Server, path: string): Promise<void> {
+  try {
+    await bind(server, {path}).catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EADDRINUSE' || (await isSocketInUse(path))) throw error;
+      await rm(path);
+      await bind(server, {path});
+    });
+  } catch (cause) {
+    const {code, message} = cause as NodeJS.ErrnoException;
+    const reason = code === 'EADDRINUSE' ? 'a program listens there' : message;
+    throw new UsageError(`Cannot listen on the Unix socket ${path}: ${reason}.`, {exitCode: EXIT_CODE_ADDRESS, cause});
+  }
+}
+
 /** `http://host:port`, with brackets where IPv6 needs them. */
-export function urlOf({host, port}: ListenAddress): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+export function urlOf({host, port}: ListenAddress, protocol: 'http' | 'https' = 'http'): string {
+  return `${protocol}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -10,10 +10,14 @@ import type {Logger} from '../core/util/logger.ts';
 import {findPackageRoot} from '../core/util/package-root.ts';
 import {ActiveRequests} from './active-requests.ts';
 import {buildApp} from './build-app.ts';
+import {checkServerOptions} from './check-options.ts';
+import type {EndpointPlugin} from './endpoint-plugins/endpoint-plugin.ts';
+import {loadPlugins} from './endpoint-plugins/load-plugins.ts';
 import {createHttpServer, type HttpServer} from './http-server.ts';
-import {listen, urlOf} from './listen.ts';
+import {listen, listenOnSocket, urlOf} from './listen.ts';
 import type {ServeOptions, ServerOptions} from './server-config.ts';
 import {startThroughputLog} from './throughput-log.ts';
+import {readTlsOptions} from './tls.ts';
 
 /** Shows how far the loading is. */
 export interface ProgressReporter {
@@ -38,7 +42,9 @@ export interface ServerEnd {
 }
 
 export interface RunningServer {
+  /** `http://host:port`, `https://…` or `unix:/path`. */
   url: string;
+  /** 0 with a Unix socket. */
   port: number;
   /** The name that answers carry. */
   modelName: string;
@@ -59,16 +65,45 @@ const ENGINE_DEATH_LINGER_MS = 2000;
  *   cannot be loaded. Nothing stays open then.
  */
 export async function startServer(options: ServeOptions, context: StartContext): Promise<RunningServer> {
-  const http = createHttpServer();
-  const {host} = options.server;
-  const port = await listen(http.server, {host, port: options.server.port});
+  checkServerOptions(options.server);
+  const tls = await readTlsOptions(options.server);
+  const plugins = await loadPlugins(options.server.plugin);
+  const http = createHttpServer(tls);
+  const place = await bindServer(http, options.server);
   try {
     const loaded = await loadModel(options, context);
-    const server = new ServingProcess(http, {host, port}, loaded, options, context);
-    http.serve(await server.openApp());
+    const server = new ServingProcess(http, place, loaded, options, context);
+    http.serve(await openApp(server, plugins, loaded));
     return server;
   } catch (error) {
     await http.close(0);
+    throw error;
+  }
+}
+
+/** Where the server listens. */
+interface Place {
+  url: string;
+  /** 0 with a Unix socket. */
+  port: number;
+}
+
+async function bindServer({server}: HttpServer, {uds, host, port, sslCertfile}: ServerOptions): Promise<Place> {
+  if (uds !== null) {
+    await listenOnSocket(server, uds);
+    return {url: `unix:${uds}`, port: 0};
+  }
+  const boundPort = await listen(server, {host, port});
+  const protocol = sslCertfile === null ? 'http' : 'https';
+  return {url: urlOf({host, port: boundPort}, protocol), port: boundPort};
+}
+
+/** A plugin may fail; the engine is stopped then. */
+async function openApp(server: ServingProcess, plugins: EndpointPlugin[], {llm}: {llm: Llm}) {
+  try {
+    return await server.openApp(plugins);
+  } catch (error) {
+    await llm.close();
     throw error;
   }
 }
@@ -94,10 +129,14 @@ async function programVersion(): Promise<string> {
   return (JSON.parse(text) as {version: string}).version;
 }
 
+/** In the order in which they are asked. */
+const KEY_VARIABLES = ['VLLM_API_KEY', 'PARLANCE_API_KEY'];
+
 /** Says that keys are asked for, and when they come from the environment; never a key itself. */
 function logApiKeys({apiKey}: ServerOptions, logger: Logger): void {
   if (apiKey.length === 0) return;
-  const source = apiKey.length === 1 && apiKey[0] === process.env.VLLM_API_KEY ? ', taken from VLLM_API_KEY' : '';
+  const variable = KEY_VARIABLES.find((name) => apiKey.length === 1 && apiKey[0] === process.env[name]);
+  const source = variable ? `, taken from ${variable}` : '';
   logger.info({}, `API key check is on (${apiKey.length} ${apiKey.length === 1 ? 'key' : 'keys'}${source})`);
 }
 
@@ -121,7 +160,7 @@ class ServingProcess implements RunningServer {
 
   constructor(
     http: HttpServer,
-    address: {host: string; port: number},
+    {url, port}: Place,
     {llm, files, templateSource}: Awaited<ReturnType<LoadModel>>,
     options: ServeOptions,
     {logger}: StartContext,
@@ -131,8 +170,8 @@ class ServingProcess implements RunningServer {
     this.#logger = logger;
     this.#modelRoot = options.model ?? files.displayName;
     this.llm = llm;
-    this.url = urlOf(address);
-    this.port = address.port;
+    this.url = url;
+    this.port = port;
     this.modelName = options.server.servedModelName[0] ?? this.#modelRoot;
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
@@ -143,8 +182,9 @@ class ServingProcess implements RunningServer {
     llm.death.then((error) => this.#onEngineDeath(error));
   }
 
-  async openApp() {
+  async openApp(plugins: EndpointPlugin[]) {
     const app = buildApp({
+      plugins,
       llm: this.llm,
       options: this.#options,
       modelRoot: this.#modelRoot,

@@ -2,7 +2,7 @@
 import type {FastifyInstance} from 'fastify';
 import {afterEach} from 'vitest';
 import type {Llm} from '../../src/core/llm.ts';
-import {buildApp} from '../../src/server/build-app.ts';
+import {type AppOptions, buildApp} from '../../src/server/build-app.ts';
 import {type ServerOptions, serverOptionsSchema} from '../../src/server/server-config.ts';
 import {RecordingLogger} from './recording-logger.ts';
 import type {ScriptedEngineClient} from './scripted-engine-client.ts';
@@ -44,11 +44,12 @@ async function closeApp(app: FastifyInstance): Promise<void> {
 export async function openTestApp(
   llmOptions: ScriptedLlmOptions = {},
   serverOptions: Partial<ServerOptions> = {},
+  appOptions: Pick<AppOptions, 'plugins'> = {},
 ): Promise<TestApp> {
   const {llm, engine} = await createScriptedLlm(llmOptions);
   const logger = new RecordingLogger();
   const options = serverOptionsSchema.parse({servedModelName: ['tiny', 'alias'], ...serverOptions});
-  const app = buildApp({llm, options, modelRoot: 'models/tiny', version: '1.2.3', logger});
+  const app = buildApp({llm, options, modelRoot: 'models/tiny', version: '1.2.3', logger, ...appOptions});
   open.push(app);
   return {
     app,
