@@ -2,7 +2,6 @@
  * Names request fields that the server accepts and ignores, once each: at debug level, or as a warning for the old names
  * of structured outputs, whose users would otherwise take an unconstrained answer for a constrained one.
  */
-import {CHAT_FIELDS} from '../core/protocol/openai/chat-completion.ts';
 import type {Logger} from '../core/util/logger.ts';
 import {isPlainObject} from '../core/util/parse-json.ts';
 
@@ -21,17 +20,21 @@ const MAX_NAME_CHARACTERS = 100;
 
 export class IgnoredFields {
   readonly #logger: Logger;
+  readonly #knownFields: ReadonlySet<string>;
   readonly #named = new Set<string>();
 
-  constructor(logger: Logger) {
+  /** @param knownFields names that the endpoint knows */
+  constructor(logger: Logger, knownFields: ReadonlySet<string>) {
     this.#logger = logger;
+    this.#knownFields = knownFields;
   }
 
-  /** @param body a raw chat body, of any type */
+  /** @param body a raw body, of any type */
   report(body: unknown): void {
     if (!isPlainObject(body)) return;
     for (const name of Object.keys(body)) {
-      if (!CHAT_FIELDS.has(name) && !this.#named.has(name) && this.#named.size < MAX_NAMES) this.#reportFirst(name);
+      const isNews = !this.#knownFields.has(name) && !this.#named.has(name);
+      if (isNews && this.#named.size < MAX_NAMES) this.#reportFirst(name);
     }
   }
 

@@ -118,6 +118,10 @@ export const serverOptionsSchema = z.object({
     description: 'Show tokens of logprobs as token_id:<id>, unless a request says otherwise',
     group: 'Frontend',
   }),
+  enableTokenizerInfoEndpoint: z.boolean().default(false).meta({
+    description: 'Answer GET /tokenizer_info with the configuration of the tokenizer',
+    group: 'Frontend',
+  }),
   fingerprintMode: z.enum(['full', 'hash', 'custom', 'none']).default('full').meta({
     description: 'What system_fingerprint says',
     group: 'Frontend',

@@ -12,7 +12,8 @@ export interface UsageFormat {
   withPromptDetails: boolean;
 }
 
-function sums({promptTokens, completionTokens}: TokenCounts) {
+/** The three sums alone. */
+export function tokenSums({promptTokens, completionTokens}: Omit<TokenCounts, 'cachedTokens'>) {
   return {
     prompt_tokens: promptTokens,
     total_tokens: promptTokens + completionTokens,
@@ -28,7 +29,7 @@ function promptDetails({promptTokens, cachedTokens}: TokenCounts) {
 /** Usage of a whole answer: all keys, null when empty. */
 export function wholeUsage(counts: TokenCounts, {withPromptDetails}: UsageFormat) {
   return {
-    ...sums(counts),
+    ...tokenSums(counts),
     prompt_tokens_details: withPromptDetails ? {...promptDetails(counts), multimodal_tokens: null} : null,
     completion_tokens_details: null,
   };
@@ -36,10 +37,26 @@ export function wholeUsage(counts: TokenCounts, {withPromptDetails}: UsageFormat
 
 /** Usage of one choice so far, in each chunk. */
 export function runningUsage(counts: TokenCounts) {
-  return {...sums(counts), completion_tokens_details: null};
+  return {...tokenSums(counts), completion_tokens_details: null};
 }
 
 /** Usage at the end of a stream: null keys are left out. */
 export function finalUsage(counts: TokenCounts, {withPromptDetails}: UsageFormat) {
-  return {...sums(counts), ...(withPromptDetails && {prompt_tokens_details: promptDetails(counts)})};
+  return {...tokenSums(counts), ...(withPromptDetails && {prompt_tokens_details: promptDetails(counts)})};
+}
+
+/** Usage of a whole completion answer, which tells less of the cache. */
+export function wholeCompletionUsage(counts: TokenCounts, {withPromptDetails}: UsageFormat) {
+  const details = {cached_tokens: counts.cachedTokens, created_cache_tokens: null, multimodal_tokens: null};
+  return {
+    ...tokenSums(counts),
+    prompt_tokens_details: withPromptDetails ? details : null,
+    completion_tokens_details: null,
+  };
+}
+
+/** Usage at the end of a completion stream. */
+export function finalCompletionUsage(counts: TokenCounts, {withPromptDetails}: UsageFormat) {
+  const {cachedTokens: cached_tokens} = counts;
+  return {...tokenSums(counts), ...(withPromptDetails && {prompt_tokens_details: {cached_tokens}})};
 }

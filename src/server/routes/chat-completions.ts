@@ -2,56 +2,46 @@
  * `POST /v1/chat/completions`: body to request, request to a generation, its outputs in chat's form.
  */
 import type {FastifyReply, FastifyRequest} from 'fastify';
-import {OverloadedError} from '../../core/errors.ts';
 import type {Generation} from '../../core/llm.ts';
 import {
+  CHAT_FIELDS,
   type ChatCompletionRequest,
-  type ChatRequestReader,
   createChatRequestReader,
-  DEFAULT_MAX_STOP_STRINGS,
 } from '../../core/protocol/openai/chat-completion.ts';
-import {type AnswerForm, answerGeneration, SHUTDOWN_MESSAGE} from '../answer-generation.ts';
+import {type AnswerForm, answerGeneration} from '../answer-generation.ts';
+import {endpointHandler, type GenerationEndpoint, schemaLimits} from '../generation-endpoint.ts';
 import {IgnoredFields} from '../ignored-fields.ts';
 import type {AnswerContext} from '../openai/answer-context.ts';
 import {ChatChunks} from '../openai/chat-chunks.ts';
+import {echoedText} from '../openai/chat-echo.ts';
+import type {LogprobsFormat} from '../openai/chat-logprobs.ts';
 import {WholeAnswer} from '../openai/chat-response.ts';
+import {requestMetrics} from '../openai/request-metrics.ts';
 import {streamOptions} from '../openai/stream-options.ts';
-import {answerId, readRequestBody, withHeaderPriority} from '../read-request.ts';
+import {answerId, withHeaderPriority} from '../read-request.ts';
 import {checkRequestPolicy} from '../request-policy.ts';
-import type {RouteHandler, RouteTable} from '../route-table.ts';
+import type {RouteTable} from '../route-table.ts';
 import type {ServerOptions} from '../server-config.ts';
 import type {ServerContext} from '../server-context.ts';
 import {unixSeconds} from '../unix-seconds.ts';
 
 export function registerChatCompletions(routes: RouteTable, context: ServerContext): void {
-  routes.add('POST', '/v1/chat/completions', createChatHandler(context));
+  routes.add('POST', '/v1/chat/completions', endpointHandler(createChatEndpoint(context), context));
 }
 
-/** The handler by itself, for routes that behave like this one for some bodies. */
-export function createChatHandler(context: ServerContext): RouteHandler {
-  const readChat = createChatRequestReader({maxStopStrings: maxStopStrings()});
-  const ignoredFields = new IgnoredFields(context.logger);
-  return (request, reply) => {
-    if (context.isStopping()) throw new OverloadedError(SHUTDOWN_MESSAGE);
-    const chat = readChatRequest(request, readChat, ignoredFields);
-    checkRequestPolicy(chat, context);
-    return answerChat(request, reply, chat, context);
+export function createChatEndpoint(context: ServerContext): GenerationEndpoint {
+  const readChat = createChatRequestReader(schemaLimits());
+  const ignoredFields = new IgnoredFields(context.logger, CHAT_FIELDS);
+  return {
+    open(body, request) {
+      const chat = withHeaderPriority(readChat(body), request);
+      ignoredFields.report(body);
+      return (reply) => {
+        checkRequestPolicy(chat, context);
+        return answerChat(request, reply, chat, context);
+      };
+    },
   };
-}
-
-function maxStopStrings(): number {
-  return Number(process.env.VLLM_MAX_STOP_STRINGS) || DEFAULT_MAX_STOP_STRINGS;
-}
-
-function readChatRequest(
-  request: FastifyRequest,
-  readChat: ChatRequestReader,
-  ignoredFields: IgnoredFields,
-): ChatCompletionRequest {
-  const body = readRequestBody(request);
-  const chat = readChat(body);
-  ignoredFields.report(body);
-  return withHeaderPriority(chat, request);
 }
 
 function answerChat(
@@ -89,20 +79,38 @@ function chatForm(chat: ChatCompletionRequest, answer: AnswerContext, {options}:
 function answerContext(
   id: string,
   chat: ChatCompletionRequest,
-  {prompts}: Generation,
+  generation: Generation,
   {servedModelNames, systemFingerprint, options}: ServerContext,
 ): AnswerContext {
+  const prompt = generation.prompts[0]!;
+  const role = answerRole(chat, options);
   return {
     id,
     created: unixSeconds(),
     model: servedModelNames[0],
-    role: answerRole(chat, options),
+    role,
+    echo: echoedText(chat, role),
     systemFingerprint,
-    promptTokenIds: prompts[0]!.tokenIds,
-    promptText: prompts[0]!.text,
+    promptTokenIds: prompt.tokenIds,
+    promptText: prompt.text,
     returnTokenIds: chat.return_token_ids,
     returnPromptText: chat.return_prompt_text,
     returnWeightVersions: chat.return_weight_versions,
+    logprobs: logprobsFormat(chat, options),
+    end: () => ({
+      promptLogprobs: generation.promptLogprobs(prompt),
+      metrics: options.enablePerRequestMetrics ? requestMetrics(generation.timing()) : null,
+    }),
+  };
+}
+
+/** Candidates that were asked for by id are all shown. */
+function logprobsFormat(chat: ChatCompletionRequest, {returnTokensAsTokenIds}: ServerOptions): LogprobsFormat | null {
+  if (!chat.logprobs) return null;
+  const showsAll = chat.top_logprobs === -1 || (chat.logprob_token_ids ?? []).length > 0;
+  return {
+    maxCandidates: showsAll ? Number.POSITIVE_INFINITY : chat.top_logprobs,
+    asTokenIds: chat.return_tokens_as_token_ids ?? returnTokensAsTokenIds,
   };
 }
 

@@ -1,0 +1,41 @@
+/** The outputs of every choice joined to one, by index: a whole answer is the fold of what a stream would send. */
+import type {DecodedLogprobs} from '../../core/sampling/token-logprobs.ts';
+import type {ChatOutput} from './chat-outputs.ts';
+
+export interface FoldedOutput extends ChatOutput {
+  /** Empty when the request asked for none. */
+  logprobs: DecodedLogprobs[];
+}
+
+function emptyOutput(choice: number): FoldedOutput {
+  return {choice, text: '', tokenIds: [], logprobs: [], finish: null};
+}
+
+export class OutputFold {
+  /** By choice. */
+  readonly outputs: readonly FoldedOutput[];
+
+  constructor(numChoices: number) {
+    this.outputs = Array.from({length: numChoices}, (_, choice) => emptyOutput(choice));
+  }
+
+  push({choice, text, tokenIds, logprobs, finish}: ChatOutput): void {
+    const whole = this.outputs[choice]!;
+    whole.text += text;
+    whole.tokenIds.push(...tokenIds);
+    if (logprobs) whole.logprobs.push(...logprobs);
+    whole.finish = finish;
+  }
+
+  /** Ends the choices that are still open, with what they have. */
+  abort(): void {
+    for (const whole of this.outputs) {
+      whole.finish ??= {finishReason: 'abort', stopReason: null, numTokens: whole.tokenIds.length};
+    }
+  }
+
+  /** Of the choices that have ended. */
+  get totalTokens(): number {
+    return this.outputs.reduce((sum, {finish}) => sum + (finish?.numTokens ?? 0), 0);
+  }
+}
