@@ -78,26 +78,46 @@ export function checkMediaOptions(
 export function checkRequestPolicy(request: ChatCompletionRequest, context: ServerContext): void {
   checkModelName(request, context);
   checkCapacity(request, context);
+  checkChatOptions(request, context);
+  refuseUnsupportedFields(request);
+}
+
+function checkChatOptions(request: ChatCompletionRequest, context: ServerContext): void {
   checkToolAvailability(request);
   checkTemplateTrust(request, context);
   checkMediaOptions(request);
-  refuseUnsupportedFields(request);
+}
+
+/** For a chat request that is only rendered: the engine and what it can do do not matter. */
+export function checkRenderPolicy(request: ChatCompletionRequest, context: ServerContext): void {
+  checkModelName(request, context);
+  checkChatOptions(request, context);
 }
 
 /** The same for a completion request. */
 export function checkCompletionPolicy(request: CompletionRequest, context: ServerContext): void {
   checkModelName(request, context);
   checkCapacity({n: request.n * promptsOf(request).length}, context);
+  checkCompletionOptions(request);
+  if (request.stream && request.use_beam_search) {
+    throw new ValidationError('Streaming is not currently supported with beam search');
+  }
+  refuseUnsupportedFields(toSamplingRequest(request));
+}
+
+/** For a completion request that is only rendered. */
+export function checkCompletionRenderPolicy(request: CompletionRequest, context: ServerContext): void {
+  checkModelName(request, context);
+  checkCompletionOptions(request);
+}
+
+function checkCompletionOptions(request: CompletionRequest): void {
   checkSuffix(request);
   if (request.prompt_embeds !== null) {
     throw new ValidationError('You must set `--enable-prompt-embeds` to input `prompt_embeds`.', {
       param: 'prompt_embeds',
     });
   }
-  if (request.stream && request.use_beam_search) {
-    throw new ValidationError('Streaming is not currently supported with beam search');
-  }
-  refuseUnsupportedFields(toSamplingRequest(request));
 }
 
 /** No model that this server runs was trained to fill in the middle. */

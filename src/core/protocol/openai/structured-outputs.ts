@@ -2,7 +2,7 @@
  * The two ways to ask for structured output, `structured_outputs` and `response_format`: their schemas and the rules
  * about how many kinds of constraint one request may state (vllm/sampling_params.py, StructuredOutputsParams).
  */
-import type * as z from 'zod';
+import * as z from 'zod';
 import {ValidationError} from '../../errors.ts';
 import {
   laxBool,
@@ -38,9 +38,13 @@ const jsonSchemaFormat = laxObject({
   strict: nullable(laxBool()),
 });
 
+/** The last three belong to a structural tag, in its new and its old form; a check before has looked at them. */
 export const responseFormatSchema = laxObject({
   type: laxLiteral(['text', 'json_object', 'json_schema', 'structural_tag']),
   json_schema: nullable(jsonSchemaFormat),
+  format: z.unknown().optional(),
+  structures: z.unknown().optional(),
+  triggers: z.unknown().optional(),
 });
 
 const KINDS = ['json', 'regex', 'choice', 'grammar', 'json_object', 'structural_tag'] as const;

@@ -104,6 +104,8 @@ export interface GenerateRequest {
   parse_context: Record<string, unknown> | null;
   return_token_ids: boolean;
   priority: number;
+  /** False: the tokens are not to be turned into text. */
+  detokenize: boolean;
   /** The sampling parameters in chat's form. */
   sampling: ChatCompletionRequest;
 }
@@ -118,6 +120,7 @@ export function parseGenerateRequest(body: unknown): GenerateRequest {
     ...fields,
     request_id: fields.request_id,
     stream_interval: sampling_params.stream_interval,
+    detokenize: sampling_params.detokenize,
     sampling: {...toChatForm(sampling_params), ...shared},
   };
 }
