@@ -2,65 +2,50 @@
  * The whole chat answer: the fold of the same outputs that a stream would send. All keys are present, null when empty,
  * in the order of the wire (vllm/entrypoints/openai/chat_completion/serving.py, chat_completion_full_generator).
  */
-import type {DecodedLogprobs} from '../../core/sampling/token-logprobs.ts';
-import type {PromptCounts} from '../answer-generation.ts';
+import type {PromptCounts, WholeForm} from '../answer-generation.ts';
 import {type AnswerContext, promptFields, tokenIdsField, weightVersions} from './answer-context.ts';
 import {chatLogprobs, promptLogprobsField} from './chat-logprobs.ts';
 import type {ChatOutput} from './chat-outputs.ts';
+import {OutputFold} from './output-fold.ts';
 import {type UsageFormat, wholeUsage} from './usage.ts';
 
-interface GatheredOutput extends ChatOutput {
-  logprobs: DecodedLogprobs[];
-}
+export class WholeAnswer implements WholeForm {
+  readonly #context: AnswerContext;
+  readonly #usageFormat: UsageFormat;
+  readonly #fold: OutputFold;
 
-function emptyOutput(choice: number): GatheredOutput {
-  return {choice, text: '', tokenIds: [], logprobs: [], finish: null};
-}
-
-/** Gathers the outputs of every choice, by index. */
-export class WholeAnswer {
-  readonly #choices: GatheredOutput[];
-
-  constructor(numChoices: number) {
-    this.#choices = Array.from({length: numChoices}, (_, choice) => emptyOutput(choice));
+  constructor(context: AnswerContext, numChoices: number, usageFormat: UsageFormat) {
+    this.#context = context;
+    this.#usageFormat = usageFormat;
+    this.#fold = new OutputFold(numChoices);
   }
 
-  push({choice, text, tokenIds, logprobs, finish}: ChatOutput): void {
-    const answer = this.#choices[choice];
-    answer.text += text;
-    answer.tokenIds.push(...tokenIds);
-    if (logprobs) answer.logprobs.push(...logprobs);
-    answer.finish = finish;
+  push(output: ChatOutput): void {
+    this.#fold.push(output);
   }
 
-  /** Ends the choices that are still open, with what they have. */
   abort(): void {
-    for (const answer of this.#choices) {
-      answer.finish ??= {finishReason: 'abort', stopReason: null, numTokens: answer.tokenIds.length};
-    }
+    this.#fold.abort();
   }
 
-  /** The answer, when every choice has ended. */
-  toResponse(context: AnswerContext, prompts: PromptCounts, usageFormat: UsageFormat) {
-    const end = context.end();
-    const counts = {
-      ...prompts,
-      completionTokens: this.#choices.reduce((sum, {finish}) => sum + (finish?.numTokens ?? 0), 0),
-    };
+  toResponse(counts: PromptCounts) {
+    const context = this.#context;
+    const {totalTokens: completionTokens, outputs} = this.#fold;
+    const {promptLogprobs, metrics} = context.end();
     return {
       id: context.id,
       object: 'chat.completion',
       created: context.created,
       model: context.model,
-      choices: this.#choices.map((output) => choiceOf(context, output)),
+      choices: outputs.map((output) => choiceOf(context, output)),
       service_tier: null,
       system_fingerprint: context.systemFingerprint,
-      usage: wholeUsage(counts, usageFormat),
-      prompt_logprobs: promptLogprobsField(end.promptLogprobs),
+      usage: wholeUsage({...counts, completionTokens}, this.#usageFormat),
+      prompt_logprobs: promptLogprobsField(promptLogprobs),
       ...promptFields(context),
       kv_transfer_params: null,
       ec_transfer_params: null,
-      metrics: end.metrics,
+      metrics,
     };
   }
 }

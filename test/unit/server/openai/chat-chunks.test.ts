@@ -166,12 +166,10 @@ describe('chunks of a stream', () => {
 
 describe('whole answer', () => {
   it('has every key in order', () => {
-    const whole = new WholeAnswer(1);
+    const whole = new WholeAnswer(answer, 1, {withPromptDetails: true});
     whole.push(output('He', [5]));
     whole.push(output('y', [2], {numTokens: 2}));
-    expect(
-      JSON.stringify(whole.toResponse(answer, {promptTokens: 3, cachedTokens: 1}, {withPromptDetails: true})),
-    ).toBe(
+    expect(JSON.stringify(whole.toResponse({promptTokens: 3, cachedTokens: 1}))).toBe(
       '{"id":"chatcmpl-1","object":"chat.completion","created":100,"model":"tiny",' +
         '"choices":[{"index":0,"message":{"role":"assistant","content":"Hey","refusal":null,"annotations":null,"audio":null,"function_call":null,"reasoning":null},' +
         '"logprobs":null,"finish_reason":"stop","stop_reason":null,"token_ids":null,"routed_experts":null,"weight_versions":null}],' +
@@ -182,18 +180,18 @@ describe('whole answer', () => {
   });
 
   it('has what was asked for besides the text', () => {
-    const whole = new WholeAnswer(1);
     const entry = (tokenId: number, text: string) => ({tokenId, logprob: Number.NEGATIVE_INFINITY, rank: 3, text});
-    whole.push(output('He', [300], null, 0, [[entry(300, 'He'), entry(7, 'x')]]));
-    whole.push(output('', [2], {numTokens: 2}, 0, [[entry(2, '<end>')]]));
     const context: AnswerContext = {
       ...answer,
       echo: 'Oh! ',
       logprobs: {maxCandidates: 1, asTokenIds: true},
       end: () => ({promptLogprobs: [null, [entry(300, 'He'), entry(7, 'x')]], metrics: {queue_time_ms: 0}}),
     };
+    const whole = new WholeAnswer(context, 1, {withPromptDetails: false});
+    whole.push(output('He', [300], null, 0, [[entry(300, 'He'), entry(7, 'x')]]));
+    whole.push(output('', [2], {numTokens: 2}, 0, [[entry(2, '<end>')]]));
     const counts = {promptTokens: 3, cachedTokens: 1};
-    const text = writeJson(whole.toResponse(context, counts, {withPromptDetails: false}));
+    const text = writeJson(whole.toResponse(counts));
     expect(text).toContain('"content":"Oh! He"');
     const shown = (id: number, bytes: string) =>
       `{"token":"token_id:${id}","logprob":-9999,"bytes":[${[...Buffer.from(bytes)]}]`;
@@ -205,14 +203,10 @@ describe('whole answer', () => {
   });
 
   it('ends open choices with abort', () => {
-    const whole = new WholeAnswer(2);
+    const whole = new WholeAnswer({...answer, returnTokenIds: true}, 2, {withPromptDetails: false});
     whole.push(output('a', [1], {numTokens: 1}));
     whole.abort();
-    const {choices, usage} = whole.toResponse(
-      {...answer, returnTokenIds: true},
-      {promptTokens: 3, cachedTokens: 0},
-      {withPromptDetails: false},
-    );
+    const {choices, usage} = whole.toResponse({promptTokens: 3, cachedTokens: 0});
     expect(choices.map(({finish_reason, token_ids}) => [finish_reason, token_ids])).toEqual([
       ['stop', [1]],
       ['abort', []],
