@@ -152,7 +152,7 @@ export function chatCompletionShape({maxStopStrings}: ChatSchemaLimits) {
   };
 }
 
-function chatCompletionSchema(limits: ChatSchemaLimits) {
+export function chatCompletionSchema(limits: ChatSchemaLimits) {
   return laxObject(chatCompletionShape(limits));
 }
 

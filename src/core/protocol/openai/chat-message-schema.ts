@@ -6,6 +6,7 @@
 import * as z from 'zod';
 import {isPlainObject} from '../../util/parse-json.ts';
 import type {ChatMessage} from './messages.ts';
+import {described, type JsonSchema} from './request-json-schema.ts';
 
 /** Roles with a fixed message type; every other role is a custom one whose template decides. */
 const OPENAI_ROLES = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function']);
@@ -24,6 +25,13 @@ const OPENAI_PARTS = new Set(['text', 'refusal', ...MEDIA_PARTS]);
 const CUSTOM_PARTS = new Set([...OPENAI_PARTS, 'input_text', 'output_text', 'thinking', 'tool_reference']);
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
+
+const contentPartDescription: JsonSchema = {
+  type: 'object',
+  required: ['type'],
+  properties: {type: {type: 'string'}, text: {type: 'string'}},
+  additionalProperties: true,
+};
 
 interface Fault {
   type: string;
@@ -70,10 +78,24 @@ function* messageFaults(message: unknown): Generator<Fault> {
   yield* toolCallFaults(message.tool_calls);
 }
 
-/** Any object with a role and content that fits it; keys are kept. */
-export const chatMessageSchema: z.ZodType<ChatMessage> = z.unknown().transform((message, context) => {
+const anyMessage: z.ZodType<ChatMessage> = z.unknown().transform((message, context) => {
   for (const {type, path} of messageFaults(message)) {
     context.issues.push({code: 'custom', message: type, params: {type}, path, input: message});
   }
   return message as ChatMessage;
 });
+
+/** Any object with a role and content that fits it; keys are kept. */
+export const chatMessageSchema = described(anyMessage, () => ({
+  type: 'object',
+  required: ['role'],
+  properties: {
+    role: {type: 'string', description: [...OPENAI_ROLES, 'or one that the template knows'].join(', ')},
+    content: {anyOf: [{type: 'string'}, {type: 'array', items: contentPartDescription}, {type: 'null'}]},
+    name: {type: 'string'},
+    reasoning: {type: ['string', 'null']},
+    tool_calls: {type: ['array', 'null'], items: {type: 'object'}},
+    tool_call_id: {type: 'string'},
+  },
+  additionalProperties: true,
+}));

@@ -87,7 +87,7 @@ function completionShape(limits: ChatSchemaLimits) {
   };
 }
 
-function completionSchema(limits: ChatSchemaLimits) {
+export function completionSchema(limits: ChatSchemaLimits) {
   return laxObject(completionShape(limits));
 }
 

@@ -6,6 +6,7 @@
  */
 import * as z from 'zod';
 import {isPlainObject, JsonFloat} from '../../util/parse-json.ts';
+import {type Describe, described, requestJsonSchema} from './request-json-schema.ts';
 
 /** What an issue says: a pydantic error type and the numbers or texts that belong to it, in wire order. */
 export interface LaxIssue {
@@ -21,8 +22,8 @@ type Reader<T> = (value: unknown, report: Report) => T | typeof invalid;
 const invalid = Symbol('invalid');
 
 /** A schema made of one function that returns the read value or reports why there is none. */
-function lax<T>(read: Reader<T>) {
-  return z.unknown().transform((value, context): T => {
+function lax<T>(describe: Describe, read: Reader<T>) {
+  const schema = z.unknown().transform((value, context): T => {
     const report: Report = ({type, context: details, path}) => {
       context.issues.push({
         code: 'custom',
@@ -36,6 +37,7 @@ function lax<T>(read: Reader<T>) {
     const result = value === undefined ? report({type: 'missing'}) : read(value, report);
     return result === invalid ? z.NEVER : (result as T);
   });
+  return described(schema, describe);
 }
 
 const INT64_MIN = -(2n ** 63n);
@@ -88,7 +90,8 @@ function readBoundedInteger(value: unknown, bounds: Bounds, report: Report): big
 /** An integer as a JavaScript number; digits beyond 2^53 are lost. */
 export function laxInt(bounds: {ge?: number} = {}) {
   const bigBounds = bounds.ge === undefined ? {} : {ge: BigInt(bounds.ge)};
-  return lax<number>((value, report) => {
+  const describe: Describe = () => ({type: 'integer', ...(bounds.ge !== undefined && {minimum: bounds.ge})});
+  return lax<number>(describe, (value, report) => {
     const integer = readBoundedInteger(value, bigBounds, report);
     return integer === invalid ? invalid : Number(integer);
   });
@@ -96,7 +99,8 @@ export function laxInt(bounds: {ge?: number} = {}) {
 
 /** An integer of the signed 64-bit range, exact. */
 export function laxInt64() {
-  return lax<bigint>((value, report) => readBoundedInteger(value, {ge: INT64_MIN, le: INT64_MAX}, report));
+  const describe: Describe = () => ({type: 'integer', format: 'int64'});
+  return lax<bigint>(describe, (value, report) => readBoundedInteger(value, {ge: INT64_MIN, le: INT64_MAX}, report));
 }
 
 function readFloatText(text: string, report: Report): number | typeof invalid {
@@ -109,11 +113,14 @@ function readFloatText(text: string, report: Report): number | typeof invalid {
 
 /** A number; NaN and infinities pass. */
 export function laxFloat() {
-  return lax<number>((value, report) => {
-    if (value instanceof JsonFloat) return value.value;
-    if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return Number(value);
-    return typeof value === 'string' ? readFloatText(value, report) : report({type: 'float_type'});
-  });
+  return lax<number>(
+    () => ({type: 'number'}),
+    (value, report) => {
+      if (value instanceof JsonFloat) return value.value;
+      if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return Number(value);
+      return typeof value === 'string' ? readFloatText(value, report) : report({type: 'float_type'});
+    },
+  );
 }
 
 const BOOLEAN_TEXTS = new Map<string, boolean>([
@@ -122,24 +129,30 @@ const BOOLEAN_TEXTS = new Map<string, boolean>([
 ]);
 
 export function laxBool() {
-  return lax<boolean>((value, report) => {
-    if (typeof value === 'boolean') return value;
-    const number = value instanceof JsonFloat ? value.value : value;
-    if (number === 0 || number === 1) return number === 1;
-    if (typeof number === 'string') return BOOLEAN_TEXTS.get(number.toLowerCase()) ?? report({type: 'bool_parsing'});
-    const isInteger = typeof number === 'bigint' || Number.isInteger(number);
-    return report({type: isInteger ? 'bool_parsing' : 'bool_type'});
-  });
+  return lax<boolean>(
+    () => ({type: 'boolean'}),
+    (value, report) => {
+      if (typeof value === 'boolean') return value;
+      const number = value instanceof JsonFloat ? value.value : value;
+      if (number === 0 || number === 1) return number === 1;
+      if (typeof number === 'string') return BOOLEAN_TEXTS.get(number.toLowerCase()) ?? report({type: 'bool_parsing'});
+      const isInteger = typeof number === 'bigint' || Number.isInteger(number);
+      return report({type: isInteger ? 'bool_parsing' : 'bool_type'});
+    },
+  );
 }
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** A string without lone surrogates, which have no UTF-8 form. */
 export function laxString() {
-  return lax<string>((value, report) => {
-    if (typeof value !== 'string') return report({type: 'string_type'});
-    return LONE_SURROGATE.test(value) ? report({type: 'string_unicode'}) : value;
-  });
+  return lax<string>(
+    () => ({type: 'string'}),
+    (value, report) => {
+      if (typeof value !== 'string') return report({type: 'string_type'});
+      return LONE_SURROGATE.test(value) ? report({type: 'string_unicode'}) : value;
+    },
+  );
 }
 
 /** `'a' or 'b'`, `'a', 'b' or 'c'`. */
@@ -150,14 +163,19 @@ function listLiterals(values: readonly string[]): string {
 
 export function laxLiteral<const T extends readonly string[]>(values: T) {
   const expected = listLiterals(values);
-  return lax<T[number]>((value, report) =>
-    values.includes(value as string) ? (value as T[number]) : report({type: 'literal_error', context: {expected}}),
+  return lax<T[number]>(
+    () => ({type: 'string', enum: [...values]}),
+    (value, report) =>
+      values.includes(value as string) ? (value as T[number]) : report({type: 'literal_error', context: {expected}}),
   );
 }
 
 /** Any JSON object, unchanged. */
 export function laxDict() {
-  return lax<Record<string, unknown>>((value, report) => (isPlainObject(value) ? value : report({type: 'dict_type'})));
+  return lax<Record<string, unknown>>(
+    () => ({type: 'object', additionalProperties: true}),
+    (value, report) => (isPlainObject(value) ? value : report({type: 'dict_type'})),
+  );
 }
 
 /** Hands the issues of an inner schema on, below `path`. */
@@ -190,7 +208,13 @@ function listLengthIssue(actual_length: number, {min, max}: ListLimits): LaxIssu
 }
 
 export function laxList<T>(item: z.ZodType<T>, limits: ListLimits = {}) {
-  return lax<T[]>((value, report) => {
+  const describe: Describe = () => ({
+    type: 'array',
+    items: requestJsonSchema(item),
+    ...(limits.min !== undefined && {minItems: limits.min}),
+    ...(limits.max !== undefined && {maxItems: limits.max}),
+  });
+  return lax<T[]>(describe, (value, report) => {
     if (!Array.isArray(value)) return report({type: 'list_type'});
     const lengthIssue = listLengthIssue(value.length, limits);
     if (lengthIssue) return report(lengthIssue);
@@ -201,7 +225,8 @@ export function laxList<T>(item: z.ZodType<T>, limits: ListLimits = {}) {
 
 /** A JSON object with values of one kind. */
 export function laxMap<T>(item: z.ZodType<T>) {
-  return lax<Record<string, T>>((value, report) => {
+  const describe: Describe = () => ({type: 'object', additionalProperties: requestJsonSchema(item)});
+  return lax<Record<string, T>>(describe, (value, report) => {
     if (!isPlainObject(value)) return report({type: 'dict_type'});
     const entries = Object.entries(value).map(([key, entry]) => [key, readInner(item, entry, [key], report)] as const);
     return entries.some(([, entry]) => entry === invalid)
@@ -213,23 +238,28 @@ export function laxMap<T>(item: z.ZodType<T>) {
 /** A JSON object with named fields; other keys are dropped. Issues come in the order of the fields. */
 export function laxObject<S extends z.ZodRawShape>(shape: S) {
   const schema = z.object(shape);
-  return lax<z.output<typeof schema>>((value, report) =>
-    isPlainObject(value)
-      ? (readInner(schema as z.ZodType<z.output<typeof schema>>, value, [], report) as z.output<typeof schema>)
-      : report({type: 'model_attributes_type'}),
+  return lax<z.output<typeof schema>>(
+    () => requestJsonSchema(schema),
+    (value, report) =>
+      isPlainObject(value)
+        ? (readInner(schema as z.ZodType<z.output<typeof schema>>, value, [], report) as z.output<typeof schema>)
+        : report({type: 'model_attributes_type'}),
   );
 }
 
 /** The first branch that fits; when none does, the issues of every branch. */
 export function laxUnion<const T extends readonly z.ZodType[]>(branches: T) {
-  return lax<z.output<T[number]>>((value, report) => {
-    for (const branch of branches) {
-      const result = branch.safeParse(value);
-      if (result.success) return result.data as z.output<T[number]>;
-    }
-    for (const branch of branches) readInner(branch, value, [], report);
-    return invalid;
-  });
+  return lax<z.output<T[number]>>(
+    () => ({anyOf: branches.map(requestJsonSchema)}),
+    (value, report) => {
+      for (const branch of branches) {
+        const result = branch.safeParse(value);
+        if (result.success) return result.data as z.output<T[number]>;
+      }
+      for (const branch of branches) readInner(branch, value, [], report);
+      return invalid;
+    },
+  );
 }
 
 /** Null and absent stay null. */
@@ -239,10 +269,12 @@ export function nullable<T extends z.ZodType>(schema: T) {
 
 /** Null and absent become the default. */
 export function orDefault<T>(schema: z.ZodType<T>, value: NoInfer<T>) {
-  return schema.nullish().transform((given) => given ?? value) as unknown as z.ZodType<T>;
+  const read = schema.nullish().transform((given) => given ?? value) as unknown as z.ZodType<T>;
+  return described(read, () => ({...requestJsonSchema(schema.nullable()), default: value}));
 }
 
 /** Absent becomes the default; null is refused. */
 export function withDefault<T>(schema: z.ZodType<T>, value: NoInfer<T>) {
-  return schema.optional().transform((given) => (given === undefined ? value : given)) as unknown as z.ZodType<T>;
+  const read = schema.optional().transform((given) => (given === undefined ? value : given)) as unknown as z.ZodType<T>;
+  return described(read, () => ({...requestJsonSchema(schema), default: value}));
 }

@@ -12,14 +12,14 @@ import {parseWithSchema, schemaError} from './schema-errors.ts';
 
 const chat = chatCompletionShape({maxStopStrings: DEFAULT_MAX_STOP_STRINGS});
 
-const promptSchema = laxObject({
+export const tokenizePromptSchema = laxObject({
   model: chat.model,
   prompt: laxString(),
   add_special_tokens: withDefault(laxBool(), true),
   return_token_strs: orDefault(laxBool(), false),
 });
 
-const conversationSchema = laxObject({
+export const tokenizeChatSchema = laxObject({
   model: chat.model,
   messages: chat.messages,
   add_generation_prompt: chat.add_generation_prompt,
@@ -43,8 +43,8 @@ const NOT_GIVEN = {
   max_completion_tokens: null,
 };
 
-export type TokenizePromptRequest = {type: 'prompt'} & z.output<typeof promptSchema>;
-export type TokenizeChatRequest = {type: 'chat'} & z.output<typeof conversationSchema> & typeof NOT_GIVEN;
+export type TokenizePromptRequest = {type: 'prompt'} & z.output<typeof tokenizePromptSchema>;
+export type TokenizeChatRequest = {type: 'chat'} & z.output<typeof tokenizeChatSchema> & typeof NOT_GIVEN;
 export type TokenizeRequest = TokenizePromptRequest | TokenizeChatRequest;
 
 /**
@@ -54,17 +54,17 @@ export type TokenizeRequest = TokenizePromptRequest | TokenizeChatRequest;
 export function parseTokenizeRequest(body: unknown): TokenizeRequest {
   refuseMissingBody(body);
   if (isPlainObject(body)) checkPromptFlags(body);
-  const conversation = conversationSchema.safeParse(body);
+  const conversation = tokenizeChatSchema.safeParse(body);
   if (conversation.success) return {type: 'chat', ...conversation.data, ...NOT_GIVEN};
-  const prompt = parseWithSchema(laxUnion([promptSchema, conversationSchema]), body);
-  return {type: 'prompt', ...(prompt as z.output<typeof promptSchema>)};
+  const prompt = parseWithSchema(laxUnion([tokenizePromptSchema, tokenizeChatSchema]), body);
+  return {type: 'prompt', ...(prompt as z.output<typeof tokenizePromptSchema>)};
 }
 
 function refuseMissingBody(body: unknown): void {
   if (body === null || body === undefined) throw schemaError([{type: 'missing', path: [], input: null}]);
 }
 
-const detokenizeSchema = laxObject({model: chat.model, tokens: laxList(laxInt({ge: 0}))});
+export const detokenizeSchema = laxObject({model: chat.model, tokens: laxList(laxInt({ge: 0}))});
 
 export type DetokenizeRequest = z.output<typeof detokenizeSchema>;
 

@@ -69,7 +69,7 @@ const samplingParamsSchema = laxObject({
 
 type GenerateSampling = z.output<typeof samplingParamsSchema>;
 
-const generateSchema = laxObject({
+export const generateSchema = laxObject({
   request_id: laxString().optional(),
   token_ids: laxList(laxInt(), {min: 1}),
   sampling_params: samplingParamsSchema,
