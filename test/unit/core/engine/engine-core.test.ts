@@ -55,6 +55,18 @@ describe('how a sequence ends', () => {
     expect(await finishOf({eosTokenId: expected[3], maxTokens: 4})).toMatchObject({finishReason: 'stop'});
   });
 
+  it('ends when it repeats itself, but not before min_tokens, and prefers all other ends', async () => {
+    const repetitionDetection = {minPatternSize: 1, maxPatternSize: 2, minCount: 3};
+    const stuck = {repetitionDetection, logitBias: [[7, 100]] as [number, number][]};
+    expect(await finishOf(stuck)).toEqual({finishReason: 'repetition', stopReason: null, tokens: [7, 7, 7]});
+    expect(await finishOf({...stuck, minTokens: 5})).toMatchObject({
+      finishReason: 'repetition',
+      tokens: Array(5).fill(7),
+    });
+    expect(await finishOf({...stuck, maxTokens: 3})).toMatchObject({finishReason: 'length'});
+    expect(await finishOf({repetitionDetection})).toMatchObject({finishReason: 'length', tokens: expected});
+  });
+
   it('ends when the context is full, with the last token of it', async () => {
     const {finishReason, tokens} = await finishOf({}, {maxModelLen: 15});
     expect({finishReason, tokens}).toEqual({finishReason: 'length', tokens: expected.slice(0, 5)});

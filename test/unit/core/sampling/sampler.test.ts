@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {GenerationError} from '../../../../src/core/errors.ts';
-import {createSamplingState, Sampler} from '../../../../src/core/sampling/sampler.ts';
+import {createSamplingState, type LogprobsMode, Sampler} from '../../../../src/core/sampling/sampler.ts';
 import type {SamplingParams} from '../../../../src/core/sampling/sampling-params.ts';
 import {referenceDistribution} from '../../../support/reference-sampling.ts';
 import {samplingParams} from '../../../support/sampling-params.ts';
@@ -157,3 +157,75 @@ function chiSquare(counts: number[], expected: Map<number, number>, numDraws: nu
   }
   return pooledExpected < 1 ? sum : sum + (pooledCount - pooledExpected) ** 2 / pooledExpected;
 }
+
+describe('logprobs', () => {
+  const logits = [1, 2, 3, 0, 2];
+  const softmax = (scores: number[]) => {
+    const sum = scores.reduce((total, score) => total + Math.exp(score), 0);
+    return scores.map((score) => score - Math.log(sum));
+  };
+
+  function logprobsIn(mode: LogprobsMode, overrides: Partial<SamplingParams>) {
+    const state = createSamplingState(samplingParams({logprobs: -1, seed: 1n, ...overrides}), [], 0n);
+    const {tokenId, logprobs} = new Sampler(logits.length, mode).sampleWithLogprobs(
+      Float32Array.from(logits),
+      state,
+      [],
+    );
+    expect(logprobs?.[0]?.tokenId).toBe(tokenId);
+    return logits.map((_, id) => logprobs?.find((entry) => entry.tokenId === id)?.logprob);
+  }
+
+  function expectClose(actual: (number | undefined)[], expected: number[]) {
+    expected.forEach((value, id) => {
+      if (value === impossible) expect(actual[id]).toBe(impossible);
+      else expect(actual[id]).toBeCloseTo(value, 5);
+    });
+  }
+
+  const changes = {temperature: 0.5, logitBias: [[3, 4]] as [number, number][], topK: 3};
+
+  it('are those of the model, whatever the request does to the logits', () => {
+    expectClose(logprobsIn('raw_logprobs', changes), softmax(logits));
+    expectClose(logprobsIn('raw_logits', changes), logits);
+  });
+
+  it('are those that the token is picked by in the processed modes', () => {
+    // Biased to 1 2 3 4 2, divided by 0.5; the three best are kept, and what is equal to the third.
+    const kept = [impossible, 4, 6, 8, 4];
+    expectClose(logprobsIn('processed_logits', changes), kept);
+    expectClose(logprobsIn('processed_logprobs', changes), softmax(kept));
+  });
+
+  it('keep tokens that are too unlikely to be drawn unless a filter takes them out', () => {
+    const bias = {logitBias: [[0, -90]] as [number, number][]};
+    expectClose(logprobsIn('processed_logits', {temperature: 1, ...bias}), [-89, 2, 3, 0, 2]);
+    expectClose(logprobsIn('processed_logits', {temperature: 1, minP: 0.3, ...bias}), [
+      impossible,
+      2,
+      3,
+      impossible,
+      2,
+    ]);
+  });
+
+  it('know no temperature when the most likely token is taken', () => {
+    expectClose(logprobsIn('processed_logits', {temperature: 0, allowedTokenIds: [0, 3]}), [
+      1,
+      impossible,
+      impossible,
+      0,
+      impossible,
+    ]);
+  });
+
+  it('list exactly the wanted ids behind the token itself', () => {
+    const state = createSamplingState(samplingParams({logprobs: 2, logprobTokenIds: [3, 2, 0]}), [], 0n);
+    const {logprobs} = new Sampler(5).sampleWithLogprobs(Float32Array.from(logits), state, []);
+    expect(logprobs?.map(({tokenId, rank}) => [tokenId, rank])).toEqual([
+      [2, 2],
+      [3, 1],
+      [0, 3],
+    ]);
+  });
+});

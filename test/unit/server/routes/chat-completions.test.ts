@@ -128,7 +128,13 @@ describe('refusals', () => {
       'model',
       'The model `<path>` does not exist. Valid aliases: tiny, alias.',
     ],
-    [{logprobs: true}, 501, 'NotImplementedError', 'logprobs', '`logprobs` is not supported by this server yet.'],
+    [
+      {use_beam_search: true},
+      501,
+      'NotImplementedError',
+      'use_beam_search',
+      '`use_beam_search` is not supported by this server yet.',
+    ],
     [
       {tools},
       400,

@@ -125,6 +125,18 @@ describe('KvCacheManager', () => {
     expect(cache.canAdmit(owner(range(20)))).toBe(true);
   });
 
+  it('gives nothing to a sequence all of whose tokens must be computed', async () => {
+    const setup = build();
+    const running = owner(range(50));
+    setup.cache.admit(running);
+    await compute(setup, running);
+    await runAndRelease(setup, owner(range(50)));
+    const picky = {...owner(range(60)), mayReusePrefix: false};
+    expect(setup.cache.isPrefixUnderway(picky, [running])).toBe(false);
+    expect(setup.cache.admit(picky)).toBe(0);
+    expect(await compute(setup, picky)).toBe(true);
+  });
+
   it('keeps to the budget and to the content when rows are exchanged', async () => {
     const setup = build({maxTokens: 176}, 3);
     const [long, gone, short] = [owner(range(96)), owner(range(30, 20)), owner(range(34, 40))];

@@ -74,7 +74,12 @@ test('logits of decoding rows come first, then those of the prompts that want th
   const {runner} = model;
   await prefill(1, prompt.slice(0, -1));
   await prefill(2, prompt.slice(0, 7));
-  const chunk = (row: number, wantsLogits: boolean) => ({row, start: 0, tokenIds: prompt, numLogits: Number(wantsLogits)});
+  const chunk = (row: number, wantsLogits: boolean) => ({
+    row,
+    start: 0,
+    tokenIds: prompt,
+    numLogits: Number(wantsLogits),
+  });
   const logits = await runner.execute({
     decodes: [
       {row: 1, start: prompt.length - 1, tokenIds: prompt.slice(-1), numLogits: 1},
@@ -86,6 +91,24 @@ test('logits of decoding rows come first, then those of the prompts that want th
   const row = (index: number) => logits.slice(index * runner.vocabSize, (index + 1) * runner.vocabSize);
   expect(argmax(row(0))).toBe(argmax(row(2)));
   expect(argmax(row(1))).not.toBe(argmax(row(0)));
+});
+
+test('logits of many positions of a prompt are those of its beginnings, bit for bit', async () => {
+  const {runner} = model;
+  const tokenIds = Array.from({length: 64}, (_, index) => (index * index * 37 + index * 11) % 49_000);
+  const compute = async (length: number, numLogits: number) =>
+    Float32Array.from(
+      await runner.execute({
+        decodes: [],
+        prefills: [{row: 2, start: 0, tokenIds: tokenIds.slice(0, length), numLogits}],
+      }),
+    );
+  const all = await compute(64, runner.maxExtraLogits);
+  expect(all.length).toBe(64 * runner.vocabSize);
+  for (const length of [64, 32, 7]) {
+    const row = all.subarray((length - 1) * runner.vocabSize, length * runner.vocabSize);
+    expect(largestDifference(row, await compute(length, 1))).toBe(0);
+  }
 });
 
 test('a prompt gives the same bits in whatever chunks the scheduler cuts it', async () => {
