@@ -28,8 +28,8 @@ export function checkMediaType(contentType: string | undefined): void {
   });
 }
 
-/** Strict UTF-8; a byte-order mark is dropped. */
-function decodeUtf8(bytes: Uint8Array): string {
+/** Strict; a byte-order mark is dropped. @throws UnreadableBodyError */
+export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', {fatal: true}).decode(bytes);
   } catch (error) {

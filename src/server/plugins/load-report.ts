@@ -7,7 +7,7 @@ import type {StepStats} from '../../core/engine/protocol.ts';
 import type {Llm} from '../../core/llm.ts';
 import {pythonFloat} from '../../core/protocol/openai/python-repr.ts';
 
-const REPORTING_PATHS = new Set(['/v1/chat/completions']);
+const REPORTING_PATHS = new Set(['/v1/chat/completions', '/v1/completions', '/invocations']);
 
 interface Load {
   num_requests_waiting: number;

@@ -23,7 +23,7 @@ export function isTruthy(value: unknown): boolean {
 }
 
 /** The number that a JSON value is; null when it is none. Booleans count as 0 and 1. */
-function numberOf(value: unknown): number | null {
+export function numberOf(value: unknown): number | null {
   if (value instanceof JsonFloat) return value.value;
   return ['number', 'bigint', 'boolean'].includes(typeof value) ? Number(value) : null;
 }
