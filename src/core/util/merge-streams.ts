@@ -17,9 +17,12 @@ export async function* mergeStreams<T>(
   open: (index: number, signal: AbortSignal) => Stream<T>,
   {signal}: {signal: AbortSignal},
 ): AsyncGenerator<{index: number; value: T}, void, undefined> {
-  const leave = new AbortController();
-  const streamSignal = AbortSignal.any([signal, leave.signal]);
-  const streams = Array.from({length: numStreams}, (_, index) => open(index, streamSignal));
+  // A signal each: the cost of a listener grows with the listeners that its signal has, and streams can be thousands.
+  const leaves = Array.from({length: numStreams}, () => new AbortController());
+  const leaveAll = () => leaves.forEach((leave) => void leave.abort());
+  if (signal.aborted) leaveAll();
+  else signal.addEventListener('abort', leaveAll, {once: true});
+  const streams = leaves.map((leave, index) => open(index, leave.signal));
   const arrivals = new ArrivalQueue<T>();
   const read = (index: number) => arrivals.expect(index, streams[index]!.next());
   try {
@@ -34,7 +37,8 @@ export async function* mergeStreams<T>(
       read(index);
     }
   } finally {
-    leave.abort();
+    signal.removeEventListener('abort', leaveAll);
+    leaveAll();
     await Promise.allSettled(streams.map((stream) => stream.return()));
   }
 }

@@ -67,6 +67,28 @@ describe('mergeStreams', () => {
     expect((await first).done).toBe(true);
   });
 
+  it('opens streams with an aborted signal when it has aborted before', async () => {
+    async function* stream(leave: AbortSignal): AsyncGenerator<boolean, void, undefined> {
+      yield leave.aborted;
+    }
+    const merged = mergeStreams(1, (_index, leave) => stream(leave), {signal: AbortSignal.abort()});
+    expect((await merged.next()).value).toEqual({index: 0, value: true});
+  });
+
+  it('gives each stream a signal of its own, so that thousands of them cost no more each than one', async () => {
+    const signals = new Set<AbortSignal>();
+    const open = (_index: number, leave: AbortSignal) => {
+      signals.add(leave);
+      return createManualStream().stream(leave);
+    };
+    const leave = new AbortController();
+    const end = mergeStreams(1000, open, {signal: leave.signal}).next();
+    leave.abort('client-gone');
+    expect((await end).done).toBe(true);
+    expect(signals.size).toBe(1000);
+    expect([...signals].every(({aborted}) => aborted)).toBe(true);
+  });
+
   it('gives out what came before a failure, then fails and closes the others', async () => {
     const a = createManualStream();
     const failing = {
