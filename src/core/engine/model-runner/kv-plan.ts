@@ -24,7 +24,7 @@ const shortestUsefulLength = 16;
 
 /**
  * @param weightBytes memory that the weights will take
- * @throws ModelError when `--max-model-len` is longer than the model allows or does not fit into the budget
+ * @throws ModelError when `--max-model-len` is too short, longer than the model allows or does not fit into the budget
  */
 export function planKvCache(
   config: Pick<EngineConfig, 'maxModelLen' | 'maxNumSeqs' | 'kvCacheBytes'>,
@@ -51,16 +51,27 @@ function chooseLength(
       `--max-model-len ${wanted} is longer than the model's ${contextLength} positions. Give at most ${contextLength}.`,
     );
   }
+  const shortest = Math.min(shortestUsefulLength, contextLength);
+  if (wanted !== null && wanted < shortest) {
+    throw new ModelError(`--max-model-len ${wanted} is too short to be of use. Give at least ${shortest}.`);
+  }
+  if (budgetTokens < shortest) throw noRoom(budgetTokens, shortest, bytesPerToken);
   const length = wanted ?? Math.min(contextLength, budgetTokens);
-  if (length > budgetTokens || length < Math.min(shortestUsefulLength, contextLength))
-    throw tooSmall(length, budgetTokens, bytesPerToken);
+  if (length > budgetTokens) throw tooSmall(length, budgetTokens, bytesPerToken);
   return length;
+}
+
+function noRoom(budgetTokens: number, shortest: number, bytesPerToken: number): ModelError {
+  return new ModelError(
+    `The KV cache has room for ${budgetTokens} tokens, but a sequence needs room for at least ${shortest}: ` +
+      `${shortest * bytesPerToken} bytes. Raise --kv-cache-memory-bytes, or free memory.`,
+  );
 }
 
 function tooSmall(length: number, budgetTokens: number, bytesPerToken: number): ModelError {
   const mebibytes = (tokens: number) => `${((tokens * bytesPerToken) / 2 ** 20).toFixed(0)} MiB`;
   return new ModelError(
     `One sequence of ${length} tokens needs ${mebibytes(length)} of KV cache, but the budget is ${mebibytes(budgetTokens)} (${budgetTokens} tokens). ` +
-      `Give --max-model-len ${Math.max(1, budgetTokens)} or less, or raise --kv-cache-memory-bytes.`,
+      `Give --max-model-len ${budgetTokens} or less, or raise --kv-cache-memory-bytes.`,
   );
 }

@@ -41,7 +41,16 @@ describe('the KV cache', () => {
     );
   });
 
-  test('refuses to run in no memory at all', () => {
-    expect(() => planKvCache(options, facts, mebibyte, 0)).toThrow('needs');
+  test('refuses a length in which no prompt fits, whatever memory there is', () => {
+    expect(() => planKvCache({...options, maxModelLen: 8}, facts, 0, 2 ** 40)).toThrow(
+      '--max-model-len 8 is too short to be of use. Give at least 16.',
+    );
+    expect(planKvCache({...options, maxModelLen: 16}, facts, 0, 2 ** 40).maxModelLen).toBe(16);
+  });
+
+  test('refuses to run in no memory at all, with the least that would do', () => {
+    const message = /^The KV cache has room for 0 tokens, but a sequence needs room for at least 16: 16384 bytes\./;
+    expect(() => planKvCache(options, facts, mebibyte, 0)).toThrow(message);
+    expect(() => planKvCache({...options, kvCacheBytes: 10}, facts, 0, 2 ** 40)).toThrow(message);
   });
 });
