@@ -2,7 +2,8 @@
  * `parlance serve [model]`: options in, one running server out. Everything a person reads on the way is written here or
  * in `cli`; the work is done by `startServer`.
  */
-import {rm, writeFile} from 'node:fs/promises';
+import {access, constants, rm, writeFile} from 'node:fs/promises';
+import {dirname} from 'node:path';
 import {Args} from '@oclif/core';
 import * as z from 'zod';
 import {BaseCommand} from '../cli/base-command.ts';
@@ -15,6 +16,7 @@ import {nonDefaultOptions, type ResolvedOption} from '../cli/show-config.ts';
 import {serveTerminalOptionsSchema} from '../cli/terminal-options.ts';
 import {createTerminalOutput, type TerminalOutput} from '../cli/terminal-output.ts';
 import {engineOptionsSchema} from '../core/config/engine-config.ts';
+import {UsageError} from '../core/errors.ts';
 import type {Logger} from '../core/util/logger.ts';
 import {serverOptionsSchema} from '../server/server-config.ts';
 import type {RunningServer} from '../server/start-server.ts';
@@ -51,6 +53,7 @@ export default class Serve extends BaseCommand {
     if (options.showConfig) return this.printConfig(explained, options.json);
     const {output, logger} = await openTerminal(options);
     this.announceStart(logger, options, explained);
+    if (options.readyFile !== null) await prepareReadyFile(options.readyFile);
     const server = await this.start(model, options, output, logger);
     await this.announceReady(server, options, logger);
     const isTerminal = process.stdin.isTTY === true;
@@ -116,6 +119,19 @@ function readyFacts(server: RunningServer, options: ServeCommandOptions): ReadyF
     pid: process.pid,
     asksForKey: options.apiKey.length > 0,
   };
+}
+
+/**
+ * Takes away what an earlier run left, which would call this one ready, and looks that the file can be written.
+ * @throws UsageError
+ */
+async function prepareReadyFile(path: string): Promise<void> {
+  try {
+    await rm(path, {force: true});
+    await access(dirname(path), constants.W_OK);
+  } catch (cause) {
+    throw new UsageError(`--ready-file ${path} cannot be written: ${(cause as Error).message}`, {cause});
+  }
 }
 
 function isLoopback(host: string): boolean {

@@ -93,6 +93,12 @@ describe('errors', () => {
       /^Error: --config \/no\/such\.yaml cannot be read/,
     ],
     [
+      'a ready file in a folder that is not there, before a model is loaded',
+      ['serve', '/no/such/model', '--ready-file', '/no/such/ready', '--log-level', 'error'],
+      2,
+      /^Error: --ready-file \/no\/such\/ready cannot be written: [^\n]*\n$/,
+    ],
+    [
       'a model that is not there',
       ['serve', '/no/such/model', '--port', '0', '--log-level', 'error'],
       1,
