@@ -13,10 +13,19 @@ export interface TestApp {
   llm: Llm;
   engine: ScriptedEngineClient;
   logger: RecordingLogger;
-  /** Posts JSON to the chat route without a socket. */
-  chat(fields: object, headers?: Record<string, string>): Promise<{status: number; body: ChatAnswer; text: string}>;
+  /** Posts JSON, or a text as it is, without a socket. */
+  post(url: string, body: object | string, headers?: Record<string, string>): Promise<TestAnswer>;
+  /** Posts a conversation with these fields to the chat route. */
+  chat(fields: object, headers?: Record<string, string>): Promise<TestAnswer>;
   /** Binds a free port; resolves with the address. */
   listen(): Promise<string>;
+}
+
+export interface TestAnswer {
+  status: number;
+  /** Empty when the answer is no JSON. */
+  body: ChatAnswer;
+  text: string;
 }
 
 /** As loose as a client's view of a body whose shape is under test. */
@@ -51,21 +60,23 @@ export async function openTestApp(
   const options = serverOptionsSchema.parse({servedModelName: ['tiny', 'alias'], ...serverOptions});
   const app = buildApp({llm, options, modelRoot: 'models/tiny', version: '1.2.3', logger, ...appOptions});
   open.push(app);
+  const post: TestApp['post'] = async (url, body, headers = {}) => {
+    const response = await app.inject({
+      method: 'POST',
+      url,
+      headers: {'content-type': 'application/json', ...headers},
+      payload: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+    const isJson = response.headers['content-type'] === 'application/json';
+    return {status: response.statusCode, body: isJson ? response.json() : ({} as never), text: response.body};
+  };
   return {
     app,
     llm,
     engine,
     logger,
-    async chat(fields, headers = {}) {
-      const response = await app.inject({
-        method: 'POST',
-        url: '/v1/chat/completions',
-        headers: {'content-type': 'application/json', ...headers},
-        payload: JSON.stringify({messages: userSays('Say hello.'), ...fields}),
-      });
-      const isJson = response.headers['content-type'] === 'application/json';
-      return {status: response.statusCode, body: isJson ? response.json() : ({} as never), text: response.body};
-    },
+    post,
+    chat: (fields, headers) => post('/v1/chat/completions', {messages: userSays('Say hello.'), ...fields}, headers),
     listen: () => app.listen({port: 0, host: '127.0.0.1'}),
   };
 }

@@ -4,6 +4,7 @@
  */
 import {once} from 'node:events';
 import type {OutgoingHttpHeaders, ServerResponse} from 'node:http';
+import {writeJson} from '../../core/util/write-json.ts';
 import {KeepAlive} from './keep-alive.ts';
 
 export interface SseWriterOptions {
@@ -29,7 +30,7 @@ export class SseWriter {
 
   /** Sends events in one piece. Resolves when the client has room for more, or is gone. */
   async send(events: readonly object[]): Promise<void> {
-    await this.sendJson(events.map((event) => JSON.stringify(event)));
+    await this.sendJson(events.map((event) => writeJson(event)));
   }
 
   /** Like `send`, for events that are JSON already. */
