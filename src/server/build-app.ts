@@ -26,6 +26,7 @@ import {registerChatBatch} from './routes/chat-batch.ts';
 import {registerChatCompletions} from './routes/chat-completions.ts';
 import {registerCompletions} from './routes/completions.ts';
 import {registerDecisions} from './routes/decisions.ts';
+import {registerDocs} from './routes/docs.ts';
 import {registerGenerate} from './routes/generate.ts';
 import {registerHealth} from './routes/health.ts';
 import {registerInvocations} from './routes/invocations.ts';
@@ -119,6 +120,7 @@ export function buildApp(appOptions: AppOptions): FastifyInstance {
   registerInvocations(routes, context);
   registerTokenize(routes, context);
   if (options.enableTokenizerInfoEndpoint) registerTokenizerInfo(routes, context);
+  if (!options.disableFastapiDocs) registerDocs(routes, context);
   registerPlugins(app, routes, appOptions.plugins ?? [], context);
   for (const {method, path} of routes.entries()) logger.debug({}, `Route: ${method} ${path}`);
   return app;

@@ -9,6 +9,11 @@ import {sendJson} from '../send-json.ts';
 /** Plain string prefixes: `/v1nope` is guarded too, and so are unknown paths. */
 const GUARDED_PREFIXES = ['/v1', '/v2', '/inference', '/cohere'];
 
+/** @param path with or without query */
+export function isGuarded(path: string): boolean {
+  return GUARDED_PREFIXES.some((prefix) => path.startsWith(prefix));
+}
+
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
@@ -31,8 +36,7 @@ export function registerAuth(app: FastifyInstance, apiKeys: readonly string[]): 
   const keyDigests = apiKeys.filter((key) => key !== '').map(digest);
   if (keyDigests.length === 0) return;
   app.addHook('onRequest', async (request, reply) => {
-    const isGuarded = GUARDED_PREFIXES.some((prefix) => request.url.startsWith(prefix));
-    if (!isGuarded || request.method === 'OPTIONS') return;
+    if (!isGuarded(request.url) || request.method === 'OPTIONS') return;
     if (isKnownToken(bearerToken(request.headers.authorization), keyDigests)) return;
     return sendJson(reply, 401, {error: 'Unauthorized'});
   });
