@@ -7,7 +7,7 @@ import type {TokenLogprobs} from '../sampling/token-logprobs.ts';
 import {nowMs} from '../util/clock.ts';
 import type {EngineRequest} from './protocol.ts';
 
-/** waiting: has no row; prefilling: its tokens are being computed; decoding: one token per step. */
+/** waiting: has no row; prefilling: its prompt is being computed; decoding: one token per step. */
 export type SequenceStatus = 'waiting' | 'prefilling' | 'decoding' | 'finished';
 
 export const noRow = -1;

@@ -17,6 +17,8 @@ import {choosePlacement, type Placement, type RowCandidate} from './row-placemen
 export interface RowOwner {
   row: number;
   readonly tokenIds: readonly number[];
+  /** Of its tokens, how many were not made by the model. */
+  readonly numPromptTokens: number;
   readonly cacheSalt: string | null;
   /** False: all of its tokens must be computed for it. */
   readonly mayReusePrefix: boolean;
@@ -231,8 +233,9 @@ export class KvCacheManager {
   /** How many leading tokens of the sequence are in the given list of a row and may be reused. */
   #reusableTokens(row: Row, tokenIds: readonly number[], owner: RowOwner): number {
     if (!this.#enablePrefixCaching || !owner.mayReusePrefix) return 0;
-    const most = Math.max(0, owner.tokenIds.length - alwaysComputedTokens);
-    return Math.min(most, matchingTokens(row, tokenIds, owner));
+    const reusable = Math.min(owner.tokenIds.length - alwaysComputedTokens, matchingTokens(row, tokenIds, owner));
+    // What is missing of a prompt is computed as a chunk, so it is no single token either.
+    return Math.max(0, reusable === owner.numPromptTokens - 1 ? reusable - 1 : reusable);
   }
 
   #copyPrefix(source: Row, target: Row, numTokens: number): void {

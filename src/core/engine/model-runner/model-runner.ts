@@ -17,7 +17,7 @@ export interface RowChunk {
 
 /** One forward pass. No row occurs twice. */
 export interface ModelBatch {
-  /** One token each, in ascending order of row, without gaps: rows r, r+1, …, r+n-1. All want their logits. */
+  /** One token each, in ascending order of row, without gaps: rows r, r+1, …, r+n-1. */
   decodes: RowChunk[];
   /** Chunks of prompts, any rows. */
   prefills: RowChunk[];

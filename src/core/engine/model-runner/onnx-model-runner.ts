@@ -56,14 +56,8 @@ export class OnnxModelRunner implements ModelRunner {
 
   async execute({decodes, prefills}: ModelBatch): Promise<Float32Array> {
     let numRows = 0;
-    if (decodes.length > 0) {
-      await this.#run(decodes, 1, 0);
-      numRows = decodes.length;
-    }
-    for (const chunk of prefills) {
-      await this.#run([chunk], chunk.tokenIds.length, numRows);
-      numRows += chunk.numLogits;
-    }
+    if (decodes.length > 0) numRows += await this.#run(decodes, 1, 0);
+    for (const chunk of prefills) numRows += await this.#run([chunk], chunk.tokenIds.length, numRows);
     return this.#logits.subarray(0, numRows * this.vocabSize);
   }
 
@@ -87,8 +81,8 @@ export class OnnxModelRunner implements ModelRunner {
     this.#environment.close();
   }
 
-  /** Runs chunks of the same length over neighbouring rows; logits go to the buffer from `firstLogitRow` on. */
-  async #run(chunks: readonly RowChunk[], sequence: number, firstLogitRow: number): Promise<void> {
+  /** Runs chunks of the same length over neighbouring rows; logits go to the buffer from `firstLogitRow` on. @returns their number */
+  async #run(chunks: readonly RowChunk[], sequence: number, firstLogitRow: number): Promise<number> {
     const steps = this.#stepTensors(chunks, sequence);
     const numLogits = chunks.reduce((sum, chunk) => sum + chunk.numLogits, 0);
     const logits = this.#logitTensor(firstLogitRow, numLogits);
@@ -99,6 +93,7 @@ export class OnnxModelRunner implements ModelRunner {
       for (const tensor of steps) tensor.release();
       logits.release();
     }
+    return numLogits;
   }
 
   #stepTensors(chunks: readonly RowChunk[], sequence: number): OrtTensor[] {

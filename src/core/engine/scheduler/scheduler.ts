@@ -3,7 +3,9 @@
  *
  * Every decoding sequence gets one token. What is left of the token budget goes to prompts in order of seniority, in
  * chunks, so a long prompt slows the others by one chunk per step and never stops them. When cache memory runs out the
- * least senior sequence is preempted: it goes back to waiting and is computed again later, its output included.
+ * least senior sequence is preempted: it goes back to waiting and is computed again later, its output included. That is
+ * done as it was the first time, the prompt in chunks and the output token by token: the kernels for one row and for
+ * many differ in the last bits, and the answer must not depend on who else was there.
  */
 import {assertInvariant} from '../../util/assert.ts';
 import {nowMs} from '../../util/clock.ts';
@@ -75,11 +77,12 @@ export class Scheduler {
   }
 
   /** Says that a planned chunk has been computed. */
-  commit({sequence, numTokens}: ScheduledChunk): void {
+  commit({sequence, start, numTokens, isLast}: ScheduledChunk): void {
     this.#kvCache.commit(sequence, numTokens);
+    if (!isLast && start + numTokens >= sequence.numPromptTokens) this.startDecoding(sequence);
   }
 
-  /** Says that a token has been sampled for a sequence whose chunk was the last one. */
+  /** From now on the sequence is computed token by token: one was sampled for it, or it made some before. */
   startDecoding(sequence: Sequence): void {
     sequence.status = 'decoding';
   }
@@ -116,7 +119,7 @@ export class Scheduler {
 
   #reserveForDecodes(plan: SchedulerOutput): void {
     for (const sequence of this.#decoding()) {
-      if (sequence.status === 'decoding') this.#reserve(sequence, sequence.tokenIds.length, plan);
+      if (sequence.status === 'decoding') this.#reserve(sequence, this.#kvCache.numTokens(sequence) + 1, plan);
     }
   }
 
@@ -165,16 +168,24 @@ export class Scheduler {
   #planChunk(sequence: Sequence, budget: number, plan: SchedulerOutput): number {
     if (sequence.status !== 'prefilling') return 0;
     const start = this.#kvCache.numTokens(sequence);
+    if (start >= sequence.numPromptTokens) return this.#resumeDecoding(sequence, start, plan);
     const isOnlyWork = plan.prefills.length === 0 && this.#decoding().length === 0;
     const wantsAllLogits = sequence.missesPromptLogprobs;
     const room = wantsAllLogits ? Math.min(budget, this.#maxExtraLogits - numExtraLogits(plan)) : budget;
-    const numTokens = chunkLength(sequence.tokenIds.length - start, room, isOnlyWork);
+    const numTokens = chunkLength(sequence.numPromptTokens - start, room, isOnlyWork);
     if (numTokens === 0) return 0;
     const end = start + numTokens;
     if (!this.#reserve(sequence, end, plan)) return 0;
     const isLast = end === sequence.tokenIds.length;
     plan.prefills.push({sequence, start, numTokens, isLast, numLogits: wantsAllLogits ? numTokens : Number(isLast)});
     return numTokens;
+  }
+
+  /** A preempted sequence whose whole prompt was still in the cache. @returns the tokens taken from the budget */
+  #resumeDecoding(sequence: Sequence, start: number, plan: SchedulerOutput): number {
+    if (!this.#reserve(sequence, start + 1, plan)) return 0;
+    this.startDecoding(sequence);
+    return 1;
   }
 
   /** Makes room for a sequence, at the cost of less senior ones. @returns false when it was preempted itself */
@@ -200,9 +211,13 @@ export class Scheduler {
   #gatherDecodes(): ScheduledChunk[] {
     const decoding = this.#decoding();
     this.#kvCache.gather(decoding);
-    return decoding
-      .sort((a, b) => a.row - b.row)
-      .map((sequence) => ({sequence, start: sequence.tokenIds.length - 1, numTokens: 1, isLast: true, numLogits: 1}));
+    return decoding.sort((a, b) => a.row - b.row).map((sequence) => this.#decodeChunk(sequence));
+  }
+
+  #decodeChunk(sequence: Sequence): ScheduledChunk {
+    const start = this.#kvCache.numTokens(sequence);
+    const isLast = start + 1 === sequence.tokenIds.length;
+    return {sequence, start, numTokens: 1, isLast, numLogits: Number(isLast)};
   }
 }
 

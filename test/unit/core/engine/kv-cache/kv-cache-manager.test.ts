@@ -13,7 +13,7 @@ function build(options: Partial<KvCacheOptions> = {}, numRows = 4) {
 }
 
 function owner(tokenIds: number[], cacheSalt: string | null = null): RowOwner & {tokenIds: number[]} {
-  return {row: -1, tokenIds, cacheSalt, mayReusePrefix: true};
+  return {row: -1, tokenIds, cacheSalt, numPromptTokens: tokenIds.length, mayReusePrefix: true};
 }
 
 function range(length: number, first = 0): number[] {
@@ -46,6 +46,12 @@ describe('KvCacheManager', () => {
     expect(setup.cache.admit(owner(range(40)))).toBe(38);
     expect(setup.store.numCopiedTokens).toBe(0);
     expect(setup.cache.numUsedTokens).toBe(38);
+  });
+
+  it('leaves no single token of a prompt to be computed when an output comes again', async () => {
+    const setup = build();
+    await runAndRelease(setup, owner(range(39)));
+    expect(setup.cache.admit({...owner(range(50)), numPromptTokens: 40})).toBe(38);
   });
 
   it('copies what a busy row holds', async () => {

@@ -161,4 +161,24 @@ describe('preemption', () => {
     const finished = all.flatMap(({outputs}) => outputs).filter(({finishReason}) => finishReason !== null);
     expect(finished.map(({requestId}) => requestId)).toEqual(['r0', 'r1']);
   });
+
+  it('computes the prompt again in chunks and the output token by token, as the first time', async () => {
+    const options = {kvCacheTokens: 96, maxNumBatchedTokens: 64, enablePrefixCaching: false};
+    const engine = buildEngine(options, {numRows: 4});
+    const prompts = [1, 2, 3].map((seed) => fakePrompt(20, seed));
+    engine.core.addRequests(prompts.map((prompt, i) => engineRequest(`r${i}`, prompt, {maxTokens: 60})));
+    const all = await runToEnd(engine.core);
+    expect(all.reduce((sum, {stats}) => sum + stats.numPreemptions, 0)).toBeGreaterThan(0);
+    const chunks = engine.runner.batches.flatMap(({prefills}) => prefills);
+    expect(chunks.length).toBeGreaterThan(prompts.length);
+    for (const {start, tokenIds} of chunks) {
+      expect(start + tokenIds.length).toBeLessThanOrEqual(20);
+      expect(tokenIds.length).toBeGreaterThan(1);
+    }
+    const repeated = engine.runner.batches.flatMap(({decodes}) => decodes).filter(({numLogits}) => numLogits === 0);
+    expect(repeated.length).toBeGreaterThan(0);
+    prompts.forEach((prompt, i) => {
+      expect(tokensOf(all, `r${i}`)).toEqual(greedyContinuation(prompt, {maxTokens: 60}));
+    });
+  });
 });
