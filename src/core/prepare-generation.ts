@@ -14,6 +14,7 @@ import {
 import type {ChatCompletionRequest} from './protocol/openai/chat-completion.ts';
 import {type CompletionRequest, promptsOf, toSamplingRequest} from './protocol/openai/completion.ts';
 import {renderPrompt} from './renderer/render-prompt.ts';
+import {transferredPrompt} from './renderer/transferred-prompt.ts';
 import {checkRequestLengths} from './sampling/resolve-max-tokens.ts';
 
 /** At least one conversation. */
@@ -35,8 +36,16 @@ export async function prepareChat(
 /** The prompts of conversations with their parameters, one for each. @throws ValidationError, TemplateError */
 export async function resolveChat(requests: ChatBatch, parts: GenerationParts): Promise<PreparedPrompt[]> {
   checkRequestLengths(requests[0], parts.engine.info.maxModelLen);
-  const prompts = await Promise.all(requests.map((request) => parts.renderer.renderChat(request)));
+  const prompts = await Promise.all(requests.map((request) => renderConversation(request, parts)));
   return prompts.map((prompt) => resolvePrompt(requests[0], prompt, parts));
+}
+
+function renderConversation(request: ChatCompletionRequest, {renderer, tokenizer, engine}: GenerationParts) {
+  const {vocabSize, maxModelLen} = engine.info;
+  const tokenIds = transferredPrompt(request, vocabSize);
+  if (tokenIds === null) return renderer.renderChat(request);
+  const max_tokens = request.max_completion_tokens ?? request.max_tokens;
+  return renderPrompt(tokenIds, {...request, max_tokens}, {tokenizer, maxModelLen});
 }
 
 /**

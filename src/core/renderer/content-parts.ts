@@ -82,6 +82,13 @@ export function joinParts(parts: readonly TemplatePart[]): string {
     .join('\n');
 }
 
+/** Whether a part is an image, a sound or a film. */
+export function isMediaPart(part: RawPart): boolean {
+  if (typeof part === 'string') return false;
+  const type: unknown = part.type ?? kindsByKey.find((key) => key in part);
+  return typeof type === 'string' && Object.hasOwn(partKinds, type) && partKinds[type]!.counts === 'media';
+}
+
 /** @returns null for a text part without text */
 function readPart(part: RawPart, modelName: string): TemplatePart | null {
   if (typeof part === 'string') return {type: 'text', text: part};

@@ -9,8 +9,8 @@ import {type RenderedPrompt, tokensToKeep} from './render-chat.ts';
 
 export type PromptRequest = Pick<
   CompletionRequest,
-  'add_special_tokens' | 'truncate_prompt_tokens' | 'truncation_side' | 'max_tokens'
->;
+  'add_special_tokens' | 'truncate_prompt_tokens' | 'truncation_side'
+> & {max_tokens: number | null};
 
 /**
  * A text prompt keeps its text when it is truncated; the text of token ids is that of the ids that are left.

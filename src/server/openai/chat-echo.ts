@@ -14,11 +14,14 @@ export function echoedText({echo, messages}: EchoFields, role: string): string {
 
 function textOf(content: ChatMessage['content']): string {
   if (!Array.isArray(content)) return content ?? '';
-  return content.map(partText).join('\n');
+  return content
+    .map(partText)
+    .filter((text) => text !== '')
+    .join('\n');
 }
 
 function partText(part: Extract<ChatMessage['content'], unknown[]>[number]): string {
   if (typeof part === 'string') return part;
-  const {text} = part;
+  const text: unknown = part.text ?? (part as {refusal?: unknown}).refusal;
   return typeof text === 'string' ? text : '';
 }

@@ -158,6 +158,20 @@ describe('startChat', () => {
     await expect(chat.events.next()).rejects.toThrow('Token id 9690 is out of vocabulary');
   });
 
+  it('takes token ids of the request in place of the messages, unless these are echoed', async () => {
+    const kv_transfer_params = {prompt_token_ids: [1, 2, 3]};
+    const {chat, engine} = await start({kv_transfer_params});
+    await collect(chat.events);
+    expect(engine.requests[0]!.promptTokenIds).toEqual([1, 2, 3]);
+    expect((await start({kv_transfer_params, echo: true})).chat.prompts[0]!.text).toContain('<|im_start|>');
+    await expect(start({kv_transfer_params: {prompt_token_ids: [49152]}})).rejects.toMatchObject({
+      message: 'Token id 49152 is out of vocabulary',
+      param: 'kv_transfer_params.prompt_token_ids',
+    });
+    const media = [{role: 'user', content: [{type: 'image_url', image_url: {url: 'x'}}]}];
+    await expect(start({kv_transfer_params, messages: media})).rejects.toThrow('is not a multimodal model');
+  });
+
   it('refuses what only the engine of the reference checks at the first read', async () => {
     const {chat, engine} = await start({logit_bias: {'49152': 1}});
     await expect(chat.events.next()).rejects.toMatchObject({name: 'ValidationError', param: 'logit_bias'});

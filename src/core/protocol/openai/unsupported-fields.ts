@@ -19,10 +19,6 @@ const UNSUPPORTED_USES: UnsupportedUse[] = [
   },
   {param: 'structured_outputs', isUsed: ({structured_outputs}) => structured_outputs !== null},
   {param: 'use_beam_search', isUsed: ({use_beam_search}) => use_beam_search},
-  {
-    param: 'kv_transfer_params.prompt_token_ids',
-    isUsed: ({kv_transfer_params}) => (kv_transfer_params?.prompt_token_ids ?? null) !== null,
-  },
 ];
 
 /** @throws UnsupportedError for the first field that is used and not served */

@@ -195,7 +195,6 @@ describe('refuseUnsupportedFields', () => {
     ['response_format', {response_format: {type: 'json_object'}}],
     ['structured_outputs', {structured_outputs: {regex: 'a'}}],
     ['use_beam_search', {use_beam_search: true}],
-    ['kv_transfer_params.prompt_token_ids', {kv_transfer_params: {prompt_token_ids: [1]}}],
   ])('names %s', (param, fields) => {
     const error = errorOf(() => refuseUnsupportedFields(parse(fields)));
     expect(error).toBeInstanceOf(UnsupportedError);
@@ -206,7 +205,7 @@ describe('refuseUnsupportedFields', () => {
     {},
     {logprobs: true, top_logprobs: 2, prompt_logprobs: 0, echo: true},
     {response_format: {type: 'text'}},
-    {kv_transfer_params: {a: 1}},
+    {kv_transfer_params: {a: 1, prompt_token_ids: [1]}},
     {repetition_detection: {max_pattern_size: 2, min_pattern_size: 1, min_count: 2}},
   ])('lets %j pass', (fields) => {
     expect(() => refuseUnsupportedFields(parse(fields))).not.toThrow();
