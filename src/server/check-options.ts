@@ -7,6 +7,11 @@ const REFUSALS: {isWrong: (options: ServerOptions) => boolean; message: string}[
     isWrong: ({enableLogOutputs, enableLogRequests}) => enableLogOutputs && !enableLogRequests,
     message: '--enable-log-outputs requires --enable-log-requests',
   },
+  {
+    isWrong: ({enablePerRequestMetrics, disableLogStats}) => enablePerRequestMetrics && disableLogStats,
+    message:
+      '--enable-per-request-metrics requires engine statistics logging; remove --disable-log-stats to enable per-request metrics.',
+  },
 ];
 
 /** @throws UsageError */

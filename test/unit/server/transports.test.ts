@@ -1,4 +1,4 @@
-/** HTTPS and Unix sockets. */
+/** HTTPS, Unix sockets, and options that keep the server from starting. */
 import {once} from 'node:events';
 import {readFile} from 'node:fs/promises';
 import {get as getPlain, type IncomingMessage} from 'node:http';
@@ -84,9 +84,11 @@ describe('a Unix socket', () => {
 });
 
 describe('options that do not go together', () => {
-  it('keep the server from starting', async () => {
-    await expect(start({enableLogOutputs: true})).rejects.toThrow(
-      '--enable-log-outputs requires --enable-log-requests',
-    );
+  const refused: [Partial<ServerOptions>, string][] = [
+    [{enableLogOutputs: true}, '--enable-log-outputs requires --enable-log-requests'],
+    [{enablePerRequestMetrics: true, disableLogStats: true}, '--enable-per-request-metrics requires engine statistics'],
+  ];
+  it.each(refused)('keep the server from starting: %j', async (options, message) => {
+    await expect(start(options)).rejects.toThrow(message);
   });
 });
