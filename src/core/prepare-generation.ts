@@ -30,7 +30,14 @@ export async function prepareChat(
   parts: GenerationParts,
   options: GenerationOptions,
 ): Promise<Generation> {
-  return startGeneration(requests[0], await resolveChat(requests, parts), parts, options);
+  // As many as before, so at least one.
+  const seen = requests.map(withoutUnseenLogprobs) as [ChatCompletionRequest, ...ChatCompletionRequest[]];
+  return startGeneration(seen[0], await resolveChat(seen, parts), parts, options);
+}
+
+/** A chat stream has no place for the prompt's logprobs, and computing them would cost the reuse of its prefix. */
+function withoutUnseenLogprobs(request: ChatCompletionRequest): ChatCompletionRequest {
+  return request.stream ? {...request, prompt_logprobs: null} : request;
 }
 
 /** The prompts of conversations with their parameters, one for each. @throws ValidationError, TemplateError */

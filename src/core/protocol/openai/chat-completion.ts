@@ -187,12 +187,9 @@ export function createChatRequestReader(limits: ChatSchemaLimits): ChatRequestRe
 /** Reads a chat request with the usual limits. */
 export const parseChatCompletionRequest = createChatRequestReader({maxStopStrings: DEFAULT_MAX_STOP_STRINGS});
 
-/**
- * `echo` asks for the prompt's logprobs too (vllm/entrypoints/openai/chat_completion/protocol.py, to_sampling_params). A
- * stream has no place for them, so they are not computed there.
- */
-function promptLogprobsOf({prompt_logprobs, echo, top_logprobs, stream}: ChatCompletionRequest): number | null {
-  return stream ? null : (prompt_logprobs ?? (echo ? top_logprobs : null));
+/** `echo` asks for the prompt's logprobs too (vllm/entrypoints/openai/chat_completion/protocol.py, to_sampling_params). */
+function promptLogprobsOf({prompt_logprobs, echo, top_logprobs}: ChatCompletionRequest): number | null {
+  return prompt_logprobs ?? (echo ? top_logprobs : null);
 }
 
 /** The stop strings of a request as a list. */

@@ -78,6 +78,24 @@ describe('how a sequence ends', () => {
   });
 });
 
+describe('logits that are no numbers', () => {
+  it('end a request that wants the logprobs of its prompt, and leave nothing behind', async () => {
+    const isBroken = (tokenIds: readonly number[]) => tokenIds.length === 20;
+    const {core} = buildEngine(
+      {},
+      {changeLogits: (logits, tokenIds) => isBroken(tokenIds) && logits.fill(Number.NaN, 0, 3)},
+    );
+    const long = fakePrompt(40, 2);
+    core.addRequests([engineRequest('picky', long, {promptLogprobs: 1}), engineRequest('other', long)]);
+    const steps = await runToEnd(core);
+    expect(outputsOf(steps, 'picky')).toMatchObject([
+      {newTokenIds: [], promptLogprobs: null, finishReason: 'error', error: {name: 'GenerationError'}},
+    ]);
+    expect(tokensOf(steps, 'other')).toEqual(greedyContinuation(long, {maxTokens: 16}));
+    expect(outputsOf(steps, 'other')[0]!.numCachedTokens).toBe(0);
+  });
+});
+
 describe('requests and aborts', () => {
   it('lets an abort take effect at the next step and tells of it once', async () => {
     const {core} = buildEngine();
