@@ -22,7 +22,6 @@ const MEDIA_PARTS = [
   'file',
 ];
 const OPENAI_PARTS = new Set(['text', 'refusal', ...MEDIA_PARTS]);
-const CUSTOM_PARTS = new Set([...OPENAI_PARTS, 'input_text', 'output_text', 'thinking', 'tool_reference']);
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
@@ -43,29 +42,55 @@ function* stringFaults(value: unknown, path: PropertyKey[]): Generator<Fault> {
   else if (LONE_SURROGATE.test(value)) yield {type: 'string_unicode', path};
 }
 
-function* partFaults(part: unknown, role: string, path: PropertyKey[]): Generator<Fault> {
-  const isOpenAiRole = OPENAI_ROLES.has(role);
-  if (typeof part === 'string' && !isOpenAiRole) yield* stringFaults(part, path);
-  else if (!isPlainObject(part)) yield {type: 'dict_type', path};
-  else if (typeof part.type !== 'string')
-    yield {type: 'type' in part ? 'string_type' : 'missing', path: [...path, 'type']};
-  else if (!(isOpenAiRole ? OPENAI_PARTS : CUSTOM_PARTS).has(part.type))
-    yield {type: 'literal_error', path: [...path, 'type']};
-  else if (part.type === 'text' && (isOpenAiRole || typeof part.text === 'string'))
-    yield* stringFaults(part.text, [...path, 'text']);
+/** A part of the types that OpenAI's messages know. */
+function isOrdinaryPart(part: unknown): boolean {
+  if (!isPlainObject(part) || typeof part.type !== 'string' || !OPENAI_PARTS.has(part.type)) return false;
+  return part.type !== 'text' || typeof part.text === 'string';
 }
 
+/** What the renderer cannot read; which types it knows is its own question. */
+function* looseFaults(part: unknown, path: PropertyKey[]): Generator<Fault> {
+  if (typeof part === 'string') yield* stringFaults(part, path);
+  else if (!isPlainObject(part)) yield {type: 'dict_type', path};
+  else if (typeof part.text === 'string') yield* stringFaults(part.text, [...path, 'text']);
+}
+
+function* strictFaults(part: unknown, path: PropertyKey[]): Generator<Fault> {
+  if (!isPlainObject(part)) yield {type: 'dict_type', path};
+  else if (typeof part.type !== 'string')
+    yield {type: 'type' in part ? 'string_type' : 'missing', path: [...path, 'type']};
+  else if (!OPENAI_PARTS.has(part.type)) yield {type: 'literal_error', path: [...path, 'type']};
+  else if (part.type === 'text') yield* stringFaults(part.text, [...path, 'text']);
+}
+
+/** For OpenAI's roles a list needs at least one part of OpenAI's types; what stands next to it is free. */
 function* contentFaults(content: unknown, role: string): Generator<Fault> {
   if (content === undefined || (content === null && role === 'assistant')) return;
   if (!Array.isArray(content)) return yield* stringFaults(content, ['content']);
-  for (const [index, part] of content.entries()) yield* partFaults(part, role, ['content', index]);
+  const isFree = !OPENAI_ROLES.has(role) || content.some(isOrdinaryPart);
+  const faultsOf = isFree ? looseFaults : strictFaults;
+  for (const [index, part] of content.entries()) yield* faultsOf(part, ['content', index]);
 }
 
-function* toolCallFaults(calls: unknown): Generator<Fault> {
+function* toolCallFaults(calls: unknown, role: string): Generator<Fault> {
   if (calls === undefined || calls === null) return;
   if (!Array.isArray(calls)) return yield {type: 'list_type', path: ['tool_calls']};
   for (const [index, call] of calls.entries()) {
-    if (!isPlainObject(call)) yield {type: 'dict_type', path: ['tool_calls', index]};
+    const path = ['tool_calls', index];
+    if (!isPlainObject(call)) yield {type: 'dict_type', path};
+    else if (role === 'assistant') yield* functionCallFaults(call, path);
+  }
+}
+
+/** Calls of another type than `function` are refused where the conversation is made. */
+function* functionCallFaults(call: Record<string, unknown>, path: PropertyKey[]): Generator<Fault> {
+  if (call.type === undefined) return yield {type: 'missing', path: [...path, 'type']};
+  if (call.type !== 'function') return;
+  const called = call.function;
+  if (!isPlainObject(called)) return yield {type: 'dict_type', path: [...path, 'function']};
+  for (const key of ['name', 'arguments']) {
+    if (called[key] === undefined) yield {type: 'missing', path: [...path, 'function', key]};
+    else yield* stringFaults(called[key], [...path, 'function', key]);
   }
 }
 
@@ -75,7 +100,7 @@ function* messageFaults(message: unknown): Generator<Fault> {
   else yield* stringFaults(message.role, ['role']);
   const role = String(message.role);
   yield* contentFaults(message.content, role);
-  yield* toolCallFaults(message.tool_calls);
+  yield* toolCallFaults(message.tool_calls, role);
 }
 
 const anyMessage: z.ZodType<ChatMessage> = z.unknown().transform((message, context) => {

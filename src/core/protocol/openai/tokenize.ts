@@ -8,6 +8,7 @@ import {isPlainObject} from '../../util/parse-json.ts';
 import {checkPromptFlags} from './chat-before-checks.ts';
 import {chatCompletionShape, DEFAULT_MAX_STOP_STRINGS} from './chat-completion.ts';
 import {laxBool, laxInt, laxList, laxObject, laxString, laxUnion, orDefault, withDefault} from './lax-types.ts';
+import type {ChatMessage} from './messages.ts';
 import {parseWithSchema, schemaError} from './schema-errors.ts';
 
 const chat = chatCompletionShape({maxStopStrings: DEFAULT_MAX_STOP_STRINGS});
@@ -55,9 +56,17 @@ export function parseTokenizeRequest(body: unknown): TokenizeRequest {
   refuseMissingBody(body);
   if (isPlainObject(body)) checkPromptFlags(body);
   const conversation = tokenizeChatSchema.safeParse(body);
-  if (conversation.success) return {type: 'chat', ...conversation.data, ...NOT_GIVEN};
+  if (conversation.success) {
+    const messages = conversation.data.messages.map(withoutOldReasoning);
+    return {type: 'chat', ...conversation.data, messages, ...NOT_GIVEN};
+  }
   const prompt = parseWithSchema(laxUnion([tokenizePromptSchema, tokenizeChatSchema]), body);
   return {type: 'prompt', ...(prompt as z.output<typeof tokenizePromptSchema>)};
+}
+
+/** This endpoint does not know the old name of `reasoning`. */
+function withoutOldReasoning({reasoning_content: _reasoning, ...message}: ChatMessage): ChatMessage {
+  return message;
 }
 
 function refuseMissingBody(body: unknown): void {
