@@ -1,7 +1,8 @@
 /**
  * The bundle in dist/: one file per command, the help class, the entry of the engine process, and shared chunks. Pure
  * JavaScript packages are bundled because reading hundreds of small files is most of the start-up time; packages with
- * native parts stay outside, and so does oclif, which finds its plugins by their folders.
+ * native parts stay outside, and so do oclif, which finds its plugins by their folders, and prom-client, whose
+ * OpenTelemetry package gives its modules names that the bundler makes collide.
  */
 import {readdirSync} from 'node:fs';
 import {defineConfig} from 'tsdown';
@@ -23,7 +24,7 @@ export default defineConfig({
   sourcemap: true,
   fixedExtension: false,
   deps: {
-    neverBundle: ['@oclif/core', 'koffi', 'onnxruntime-node', 'tokenizers'],
+    neverBundle: ['@oclif/core', 'koffi', 'onnxruntime-node', 'prom-client', 'tokenizers'],
     alwaysBundle: [/.*/],
     onlyBundle: false,
   },
