@@ -5,7 +5,7 @@
  */
 import {createHash, randomBytes} from 'node:crypto';
 import {createReadStream} from 'node:fs';
-import {mkdir, readFile, realpath, rename, rm, stat, writeFile} from 'node:fs/promises';
+import {mkdir, readdir, readFile, realpath, rename, rm, stat, writeFile} from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import {pipeline} from 'node:stream/promises';
@@ -17,6 +17,9 @@ const builderVersion = 1;
 const descriptionFileName = 'description.json';
 /** How often a finished model tries to take its place when others are in the way. */
 const maxAttempts = 5;
+const draftMark = '.building-';
+const abandonedAfterMs = 10 * 60_000;
+const folderHint = 'Another folder can be chosen with --model-cache-dir.';
 
 /** What is kept beside the model files. */
 interface Description<Facts> {
@@ -74,7 +77,7 @@ async function writableFolder(chosen: string | null): Promise<string> {
     }
   }
   throw new ModelError(
-    `Cannot write the model cache ${candidates.join(' or ')}: ${(reason as Error).message}. Choose a folder with --model-cache-dir.`,
+    `Cannot write the model cache ${candidates.join(' or ')}: ${(reason as Error).message}. ${folderHint}`,
     {cause: reason},
   );
 }
@@ -98,7 +101,8 @@ async function contentHash(root: string, sourcePath: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(file, {highWaterMark: 1 << 20}), hash);
   const digest = hash.digest('hex');
-  await writeFileAtomically(note, digest);
+  // Without the note, in a folder that can only be read, the file is read again next time.
+  await writeFileAtomically(note, digest).catch(() => {});
   return digest;
 }
 
@@ -117,7 +121,8 @@ async function readDescription<Facts>(folder: string): Promise<Description<Facts
 }
 
 async function buildInto<Facts>(folder: string, build: ModelBuild<Facts>): Promise<Description<Facts>> {
-  const draft = `${folder}.building-${process.pid}-${randomBytes(4).toString('hex')}`;
+  await discardAbandonedDrafts(path.dirname(folder));
+  const draft = `${folder}${draftMark}${process.pid}-${randomBytes(4).toString('hex')}`;
   try {
     await mkdir(draft);
     const description = await build(draft);
@@ -127,9 +132,46 @@ async function buildInto<Facts>(folder: string, build: ModelBuild<Facts>): Promi
   } catch (error) {
     await rm(draft, {recursive: true, force: true});
     throw isSystemError(error)
-      ? new ModelError(`Cannot build the model in ${folder}: ${error.message}`, {cause: error})
+      ? new ModelError(`Cannot build the model in ${folder}: ${error.message}. ${folderHint}`, {cause: error})
       : error;
   }
+}
+
+/**
+ * Takes away what builders left that were killed: a draft whose process is gone here and that nobody has touched for a
+ * while (on a shared disk the builder may run on another machine).
+ */
+async function discardAbandonedDrafts(root: string): Promise<void> {
+  for (const name of await readdir(root)) {
+    const pid = /\.building-(\d+)-[0-9a-f]+$/.exec(name)?.[1];
+    const draft = path.join(root, name);
+    if (pid === undefined || isRunning(Number(pid)) || Date.now() - (await lastChangeMs(draft)) < abandonedAfterMs)
+      continue;
+    await rm(draft, {recursive: true, force: true}).catch(() => {});
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** Of a folder and the files in it; milliseconds since 1970, 0 when it is gone. */
+async function lastChangeMs(folder: string): Promise<number> {
+  const names = await readdir(folder).catch(() => []);
+  const paths = [folder, ...names.map((name) => path.join(folder, name))];
+  const times = await Promise.all(
+    paths.map((file) =>
+      stat(file).then(
+        ({mtimeMs}) => mtimeMs,
+        () => 0,
+      ),
+    ),
+  );
+  return Math.max(...times);
 }
 
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {

@@ -1,4 +1,4 @@
-import {mkdirSync, readdirSync, truncateSync, utimesSync, writeFileSync} from 'node:fs';
+import {mkdirSync, readdirSync, rmSync, truncateSync, utimesSync, writeFileSync} from 'node:fs';
 import {writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
@@ -50,6 +50,35 @@ describe('a built model', () => {
     truncateSync(path.join(folder, 'data.bin'), 2);
     expect(await cachedModel(source, {}, cache, build)).toMatchObject({wasBuilt: true, facts: {number: 2}});
     expect(await cachedModel(source, {}, cache, build)).toMatchObject({wasBuilt: false, facts: {number: 2}});
+  });
+
+  test('does not depend on notes about it, which a cache that can only be read does not take', async () => {
+    await cachedModel(source, {}, cache, build);
+    const models = path.join(cache, 'models');
+    const note = readdirSync(models).find((name) => name.endsWith('.sha256'))!;
+    rmSync(path.join(models, note));
+    mkdirSync(path.join(models, note, 'in the way'), {recursive: true});
+    expect(await cachedModel(source, {}, cache, build)).toMatchObject({wasBuilt: false});
+  });
+
+  test('takes the place of drafts that killed builders left, not of those of others', async () => {
+    await cachedModel(source, {}, cache, build);
+    const models = path.join(cache, 'models');
+    const leave = (name: string, minutesAgo: number) => {
+      const draft = path.join(models, name);
+      mkdirSync(draft);
+      writeFileSync(path.join(draft, 'data.bin'), 'half');
+      const seconds = Date.now() / 1000 - minutesAgo * 60;
+      for (const file of [path.join(draft, 'data.bin'), draft]) utimesSync(file, seconds, seconds);
+    };
+    leave('a.building-999999999-00', 60);
+    leave('b.building-999999999-00', 1);
+    leave(`c.building-${process.pid}-00`, 60);
+    await cachedModel(source, {other: true}, cache, build);
+    const drafts = folders()
+      .map(({name}) => name)
+      .filter((name) => name.includes('.building-'));
+    expect(drafts.sort()).toEqual(['b.building-999999999-00', `c.building-${process.pid}-00`]);
   });
 
   test('is not seen before it is complete, and a failed build leaves nothing', async () => {
