@@ -284,7 +284,7 @@ export const generateAnswer = z.strictObject({
 export const renderedRequest = z.strictObject({
   request_id: text,
   token_ids: tokenIds,
-  token_offsets: z.array(z.tuple([integer, integer])).nullable(),
+  token_offsets: z.array(z.array(integer).length(2)).nullable(),
   features: empty,
   content_parts: empty,
   sampling_params: z.record(text, z.unknown()),

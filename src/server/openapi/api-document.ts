@@ -7,7 +7,7 @@ import type {JsonSchema} from '../../core/protocol/openai/request-json-schema.ts
 import {isGuarded} from '../plugins/auth.ts';
 import type {RouteEntry} from '../route-table.ts';
 import {ROUTE_DESCRIPTIONS, type RouteDescription} from './route-descriptions.ts';
-import {componentSchemas} from './schema-table.ts';
+import {type AnswerName, componentSchemas} from './schema-table.ts';
 
 export interface ApiDocumentOptions {
   version: string;
@@ -87,10 +87,10 @@ function pathParameter(name: string) {
 
 function answersOf(description: RouteDescription, needsKey: boolean): Record<string, ApiAnswer> {
   const {errors: statuses = [], emptyErrors: empty = []} = description;
-  const errors = statuses.map((status) => [status, failure(status, 'ErrorResponse')] as const);
+  const errors = statuses.map((status) => [status, failure(status, errorNames(status))] as const);
   return {
     200: success(description),
-    ...(needsKey && {401: failure(401, 'UnauthorizedResponse')}),
+    ...(needsKey && {401: failure(401, ['UnauthorizedResponse'])}),
     ...Object.fromEntries(errors),
     ...Object.fromEntries(empty.map((status) => [status, {description: STATUS_CODES[status] ?? 'Error'}])),
   };
@@ -108,8 +108,13 @@ function streamOf(chunk: string): Record<string, {schema: JsonSchema}> {
   return {'text/event-stream': {schema: {type: 'object', required: ['data'], properties: {data}}}};
 }
 
-function failure(status: number, name: string): ApiAnswer {
-  return {description: STATUS_CODES[status] ?? 'Error', content: json(reference(name))};
+/** Bytes that are no text are refused in the framework's own shape. */
+function errorNames(status: number): AnswerName[] {
+  return status === 400 ? ['ErrorResponse', 'FrameworkResponse'] : ['ErrorResponse'];
+}
+
+function failure(status: number, names: AnswerName[]): ApiAnswer {
+  return {description: STATUS_CODES[status] ?? 'Error', content: json(oneOf(names))};
 }
 
 function json(schema: JsonSchema): Record<string, {schema: JsonSchema}> {

@@ -21,8 +21,9 @@ export function registerRawBody(app: FastifyInstance): void {
   app.addHook('onRequest', async (request) => {
     const {headers} = request.raw;
     request.clientContentType = headers['content-type'];
-    // The framework looks for a parser by this header, and refuses values that it finds malformed.
-    if (hasBody(headers)) headers['content-type'] = ANY_BYTES;
+    // The framework looks for a parser by this header, and refuses values that it finds malformed; it wants one for
+    // every QUERY, whose answer is 405 here.
+    if (hasBody(headers) || request.method === 'QUERY') headers['content-type'] = ANY_BYTES;
     else delete headers['content-type'];
   });
 }

@@ -15,6 +15,7 @@ describe('unknown paths and methods', () => {
     ['DELETE', '/version', 405, {detail: 'Method Not Allowed'}, 'GET'],
     ['PATCH', '/v1/chat/completions', 405, {detail: 'Method Not Allowed'}, 'POST'],
     ['OPTIONS', '/v1/models', 405, {detail: 'Method Not Allowed'}, 'GET'],
+    ['QUERY', '/version', 405, {detail: 'Method Not Allowed'}, 'GET'],
   ] as const)('%s %s', async (method, url, status, body, allow) => {
     const {app} = await openTestApp();
     const payload = ['POST', 'PATCH'].includes(method)
