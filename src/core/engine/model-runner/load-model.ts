@@ -4,6 +4,7 @@ import type {EngineConfig} from '../../config/engine-config.ts';
 import {ModelError, UnsupportedError} from '../../errors.ts';
 import type {LoadStage, ModelInfo} from '../protocol.ts';
 import {builtModel, type ModelFacts} from './builder/build-model.ts';
+import type {CachedModel} from './builder/model-cache.ts';
 import {modelFileName} from './builder/write-model.ts';
 import {defaultThreads} from './default-threads.ts';
 import {type KvPlan, planKvCache} from './kv-plan.ts';
@@ -39,7 +40,7 @@ export async function loadModel(config: EngineConfig, onProgress: ProgressListen
   onProgress({stage: 'load', fraction: 0, detail: path.basename(config.modelPath)});
   const plan = planKvCache(config, built.facts, built.numBytes);
   const numThreads = config.threads ?? defaultThreads();
-  const runner = openRunner(api, path.join(built.folder, modelFileName), numThreads, built.facts, plan);
+  const runner = openRunner(api, built, numThreads, plan);
   const loadMs = clock();
   onProgress({stage: 'warm-up', fraction: 0, detail: ''});
   await warmUp(runner);
@@ -80,20 +81,20 @@ function startClock(): () => number {
 
 function openRunner(
   api: OrtApi,
-  modelPath: string,
+  {folder, facts, wasBuilt}: CachedModel<ModelFacts>,
   numThreads: number,
-  facts: ModelFacts,
   plan: KvPlan,
 ): OnnxModelRunner {
   const environment = new OrtEnvironment(api);
   try {
-    const session = new OrtSession(environment, modelPath, {numThreads});
+    const session = new OrtSession(environment, path.join(folder, modelFileName), {numThreads});
     const {numLayers, numKvHeads, headSize, vocabSize} = facts;
     const kv = {numLayers, numKvHeads, headSize, numRows: plan.numRows, capacity: plan.maxModelLen};
     return new OnnxModelRunner(environment, session, {kv, vocabSize, maxLogitRows: plan.numRows});
   } catch (cause) {
     environment.close();
-    throw new ModelError(`The built model cannot be loaded: ${(cause as Error).message}`, {cause});
+    const hint = wasBuilt ? '' : ` Its cache may be damaged: without the folder ${folder} it is built again.`;
+    throw new ModelError(`The built model cannot be loaded: ${(cause as Error).message}${hint}`, {cause});
   }
 }
 

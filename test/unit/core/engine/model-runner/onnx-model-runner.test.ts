@@ -1,4 +1,5 @@
 /** The real runner on the embedded model: rows can be moved, copied and released without changing what follows. */
+import {readdirSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import type {LoadedModel} from '../../../../../src/core/engine/model-runner/load-model.ts';
@@ -9,7 +10,7 @@ import {OrtSession} from '../../../../../src/core/engine/model-runner/ort/ort-se
 import {chunkLength} from '../../../../../src/core/engine/scheduler/chunk-length.ts';
 import {GenerationError, ModelError} from '../../../../../src/core/errors.ts';
 import {embeddedModelFolder} from '../../../../support/embedded-model.ts';
-import {argmax, largestDifference, loadForTest} from '../../../../support/run-model.ts';
+import {argmax, largestDifference, loadForTest, temporaryFolder} from '../../../../support/run-model.ts';
 
 const modelPath = path.join(embeddedModelFolder, 'SmolLM2-135M-Instruct.Q4_1.gguf');
 /** "What is the capital of France?" in the model's chat form. */
@@ -170,6 +171,17 @@ test('failures of the library are errors of ours', () => {
     environment.close();
   }
 });
+
+test('a damaged cache is named, with the way out', async () => {
+  using temporary = temporaryFolder();
+  const options = {modelCacheDir: temporary.folder, maxModelLen: 64, maxNumSeqs: 1};
+  (await loadForTest(modelPath, options)).runner.close();
+  const folder = path.join(temporary.folder, 'models');
+  const built = readdirSync(folder).find((name) => !name.endsWith('.sha256')) as string;
+  const file = path.join(folder, built, 'model.onnx');
+  writeFileSync(file, Buffer.alloc(statSync(file).size, 0xff));
+  await expect(loadForTest(modelPath, options)).rejects.toThrow(`without the folder ${path.join(folder, built)} it`);
+}, 60_000);
 
 test('a device that is not there yet is refused by name', async () => {
   await expect(loadForTest(modelPath, {device: 'webgpu'})).rejects.toThrow('Device "webgpu" is not supported yet');
