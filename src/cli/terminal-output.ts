@@ -24,6 +24,9 @@ export interface TerminalOutputOptions {
 
 const secondsBetweenLines = 10;
 const eraseToEndOfLine = '\u001b[K';
+/** Bars switch the wrapping of long lines off; log lines need it. */
+const wrapLines = '\u001b[?7h';
+const cutLines = '\u001b[?7l';
 
 export async function createTerminalOutput(options: TerminalOutputOptions): Promise<TerminalOutput> {
   const {stream, showsProgress} = options;
@@ -56,9 +59,9 @@ async function barOutput(stream: NodeJS.WriteStream): Promise<TerminalOutput> {
   };
 }
 
-/** A line that is written over a longer bar erases what is left of it. */
-function overBar(text: string): string {
-  return text.replaceAll('\n', `${eraseToEndOfLine}\n`);
+/** A line that is written over a longer bar erases what is left of it; one that is too long for the terminal is wrapped. */
+export function overBar(text: string): string {
+  return `${wrapLines}${text.replaceAll('\n', `${eraseToEndOfLine}\n`)}${cutLines}`;
 }
 
 /** @param now seconds of a clock that only goes forward */

@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {lineOutput} from '../../../src/cli/terminal-output.ts';
+import {lineOutput, overBar} from '../../../src/cli/terminal-output.ts';
 import type {LoadProgress} from '../../../src/core/llm.ts';
 
 describe('lineOutput', () => {
@@ -22,5 +22,12 @@ describe('lineOutput', () => {
     report(11, 'load', 0);
     report(12, 'load', 1);
     expect(lines).toEqual(['build 0 % model.gguf', 'build 41 %', 'load 0 %']);
+  });
+});
+
+describe('overBar', () => {
+  it('lets a long line wrap, and erases what is left of a bar behind it', () => {
+    const escapeCode = String.fromCharCode(27);
+    expect(overBar('a long line\n')).toBe(`${escapeCode}[?7ha long line${escapeCode}[K\n${escapeCode}[?7l`);
   });
 });
