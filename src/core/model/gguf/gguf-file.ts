@@ -40,6 +40,11 @@ export class GgufFile {
   static async open(path: string): Promise<GgufFile> {
     const numBytes = await fileSize(path);
     const header = await readHeader(path);
+    if (header.dataOffset > numBytes) {
+      throw new ModelError(
+        `${path} is cut off: its header ends at byte ${header.dataOffset}, the file has ${numBytes}.`,
+      );
+    }
     const handle = await open(path, 'r');
     try {
       return new GgufFile(path, numBytes, header, handle);

@@ -52,6 +52,10 @@ test('a file that is missing, of another kind or cut off', async () => {
   truncateSync(cut, 5_000_000);
   await expect(GgufFile.open(cut)).rejects.toThrow(/is cut off: tensor ".+" ends at byte \d+, the file has 5000000/);
   await expect(GgufFile.open(cut)).rejects.toThrow(ModelError);
+  for (const numBytes of [1_000_000, 5000, 30]) {
+    truncateSync(cut, numBytes);
+    await expect(GgufFile.open(cut)).rejects.toThrow(/is cut off: its header ends/);
+  }
 });
 
 test.skipIf(!hasSharedData)('a block type that cannot be read is named together with those that can', async () => {
