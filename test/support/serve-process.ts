@@ -34,6 +34,8 @@ export interface ServeProcess {
 export interface StartServeOptions {
   argv?: readonly string[];
   env?: Record<string, string>;
+  /** Working directory of the server; the one of the tests by default. */
+  cwd?: string;
 }
 
 const startTimeoutMs = 120_000;
@@ -43,10 +45,11 @@ const killGraceMs = 10_000;
 /** Graphs built by tests are kept between runs, away from those of the user. */
 const modelCacheDir = resolve(repositoryRoot, '.cache/models');
 
-export async function startServe({argv = [], env = {}}: StartServeOptions = {}): Promise<ServeProcess> {
+export async function startServe({argv = [], env = {}, cwd}: StartServeOptions = {}): Promise<ServeProcess> {
   const child = spawn(process.execPath, [programPath, 'serve', '--port', '0', ...argv], {
     env: programEnvironment({PARLANCE_MODEL_CACHE_DIR: modelCacheDir, ...env}),
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...(cwd !== undefined && {cwd}),
   });
   const output = collectOutput(child);
   const ended = once(child, 'close').then(([code, signal]) => ({code, signal}) as ServeEnd);
