@@ -62,10 +62,11 @@ export function checkStructuredOutputs(request: {
   structured_outputs: StructuredOutputs | null;
   response_format: z.output<typeof responseFormatSchema> | null;
 }): void {
-  const {structured_outputs: constraint, response_format: format} = request;
-  if (constraint === null) return;
-  const given = KINDS.filter((kind) => constraint[kind] !== null);
-  if (format !== null && format.type !== 'text') given.push(format.type === 'json_schema' ? 'json' : 'json_object');
+  const {structured_outputs, response_format: format} = request;
+  if (structured_outputs === null && (format === null || format.type === 'text')) return;
+  const constraint = structured_outputs ?? structuredOutputsSchema.parse({});
+  const given: string[] = KINDS.filter((kind) => constraint[kind] !== null);
+  if (format !== null && formatIsConstraint(format)) given.push(format.type);
   if (given.length > 1) {
     throw new ValidationError(
       `You can only use one kind of structured outputs constraint but multiple are specified: ${describe(constraint)}`,
@@ -76,4 +77,9 @@ export function checkStructuredOutputs(request: {
       `You must use one kind of structured outputs constraint but none are specified: ${describe(constraint)}`,
     );
   }
+}
+
+/** A JSON schema format may lack its schema; it then asks for nothing. */
+function formatIsConstraint({type, json_schema}: z.output<typeof responseFormatSchema>): boolean {
+  return type === 'json_schema' ? (json_schema?.schema ?? null) !== null : type !== 'text';
 }
