@@ -19,8 +19,10 @@ export const engineOptionsSchema = z.object({
     group: 'SchedulerConfig',
     firstPage: true,
   }),
-  maxNumBatchedTokens: positiveInteger.default(256).meta({
-    description: 'Token budget of one step: longer prompts are computed in chunks of at most this many tokens',
+  // With fewer than three a prompt cannot be cut without a trace in its numbers (scheduler/chunk-length.ts).
+  maxNumBatchedTokens: z.int().min(3).default(256).meta({
+    description:
+      'Token budget of one step (at least 3): longer prompts are computed in chunks of at most this many tokens',
     group: 'SchedulerConfig',
   }),
   schedulingPolicy: z.enum(['fcfs', 'priority']).default('fcfs').meta({

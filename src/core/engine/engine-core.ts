@@ -161,7 +161,7 @@ export class EngineCore {
       if (sequence.missesPromptLogprobs) this.#rankPrompt(chunk, logits);
       if (chunk.isLast) this.#sampleNext(sequence, logits.subarray(-this.#runner.vocabSize));
     } catch (error) {
-      if (!(error instanceof GenerationError)) throw error;
+      if (!(error instanceof GenerationError || error instanceof ValidationError)) throw error;
       this.#finish(sequence, [], {reason: 'error', error});
     }
   }

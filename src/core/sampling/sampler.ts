@@ -3,7 +3,7 @@
  * seeded draw. Order as vLLM (vllm/v1/sample/sampler.py): allowed ids, bad words, min tokens, logit bias, penalties,
  * temperature, min-p, top-k, top-p, draw.
  */
-import {GenerationError} from '../errors.ts';
+import {GenerationError, ValidationError} from '../errors.ts';
 import {allowedTokenIds} from './logits-processors/allowed-token-ids.ts';
 import {badWords} from './logits-processors/bad-words.ts';
 import {logitBias} from './logits-processors/logit-bias.ts';
@@ -72,7 +72,8 @@ export class Sampler {
   /**
    * Like `sample`, with the logprobs that the parameters ask for.
    * @param state its `params.logprobs` is not null
-   * @throws GenerationError when the row holds NaN or no finite number
+   * @throws GenerationError when the model's row holds NaN, an infinite or no finite logit; ValidationError when it is the
+   *   request's parameters that leave no token
    */
   sampleWithLogprobs(logits: Float32Array, state: SamplingState, outputTokenIds: readonly number[]): SampledToken {
     const {logprobs: count, logprobTokenIds: tokenIds} = state.params;
@@ -97,11 +98,13 @@ export class Sampler {
   /**
    * Picks the next token of one sequence. Takes random numbers unless the temperature is 0.
    * @param logits one row `[vocabSize]`, changed in place
-   * @throws GenerationError when the row holds NaN or no finite number
+   * @throws GenerationError when the model's row holds NaN, an infinite or no finite logit; ValidationError when it is the
+   *   request's parameters that leave no token
    */
   sample(logits: Float32Array, state: SamplingState, outputTokenIds: readonly number[]): number {
     for (const processor of state.processors) processor.apply(logits, outputTokenIds);
     const mostLikely = argmax(logits);
+    if (!Number.isFinite(logits[mostLikely])) throw faultOf(mostLikely, state);
     if (state.params.temperature === 0) return mostLikely;
     return this.#draw(logits, logits[mostLikely], state);
   }
@@ -119,7 +122,8 @@ export class Sampler {
 /**
  * The id with the largest logit, the lowest one of equals. Hot loop: almost every group of eight logits holds none that
  * is larger than what was seen, and NaN fails the comparison, so the tokens are looked at one by one only rarely.
- * @throws GenerationError when the row holds NaN or no finite number
+ * @returns -1 when no logit is above negative infinity
+ * @throws GenerationError when the row holds NaN
  */
 function argmax(logits: Float32Array): number {
   let best = -1;
@@ -135,11 +139,24 @@ function argmax(logits: Float32Array): number {
       best = id;
     }
   }
-  if (best === -1) {
-    throw new GenerationError('No token can be sampled: every token is excluded or has no finite logit.');
-  }
-  if (bestLogit === Number.POSITIVE_INFINITY) throw new GenerationError('The model produced an infinite logit.');
   return best;
+}
+
+/**
+ * What is wrong with a row whose largest logit is no finite number. With parameters that change logits it is the request
+ * that asks for the impossible, without them the model is broken.
+ * @param mostLikely -1 when no logit is above negative infinity
+ */
+function faultOf(mostLikely: number, {processors}: SamplingState): Error {
+  const isEmpty = mostLikely === -1;
+  if (processors.length === 0) {
+    return new GenerationError(`The model produced ${isEmpty ? 'no finite' : 'an infinite'} logit.`);
+  }
+  return new ValidationError(
+    isEmpty
+      ? 'No token can be sampled: allowed_token_ids, bad_words, logit_bias and min_tokens together exclude every token.'
+      : 'No token can be sampled: repetition_penalty makes a logit infinite. Give a value nearer to 1.',
+  );
 }
 
 /** Whether the eight logits from `start` on are all numbers up to `limit`. */

@@ -1,5 +1,5 @@
 import {describe, expect, it} from 'vitest';
-import {GenerationError} from '../../../../src/core/errors.ts';
+import {GenerationError, ValidationError} from '../../../../src/core/errors.ts';
 import {createSamplingState, type LogprobsMode, Sampler} from '../../../../src/core/sampling/sampler.ts';
 import type {SamplingParams} from '../../../../src/core/sampling/sampling-params.ts';
 import {referenceDistribution} from '../../../support/reference-sampling.ts';
@@ -35,13 +35,23 @@ describe('greedy sampling', () => {
   it.each([
     ['NaN in the row', [0, Number.NaN, 1], 'not a number'],
     ['nothing but NaN', [Number.NaN, Number.NaN], 'not a number'],
-    ['no finite logit', [impossible, impossible], 'No token can be sampled'],
-    ['an infinite logit', [0, Number.POSITIVE_INFINITY], 'infinite'],
+    ['no finite logit', [impossible, impossible], 'no finite logit'],
+    ['an infinite logit', [0, Number.POSITIVE_INFINITY], 'an infinite logit'],
   ])('refuses a row with %s', (_name, logits, text) => {
     for (const temperature of [0, 1]) {
       expect(() => sampleOnce(logits, {temperature})).toThrow(GenerationError);
       expect(() => sampleOnce(logits, {temperature})).toThrow(text);
     }
+  });
+});
+
+describe('parameters that leave no token', () => {
+  it.each<[string, Partial<SamplingParams>, string]>([
+    ['ids that min_tokens forbids', {allowedTokenIds: [1], minTokens: 1, eosTokenId: 1}, 'exclude every token'],
+    ['a penalty beyond all numbers', {repetitionPenalty: 1e-300}, 'repetition_penalty makes a logit infinite'],
+  ])('are the mistake of the request: %s', (_name, overrides, text) => {
+    expect(() => sampleOnce([1, 2, 3], overrides, [2])).toThrow(ValidationError);
+    expect(() => sampleOnce([1, 2, 3], overrides, [2])).toThrow(text);
   });
 });
 
