@@ -45,11 +45,6 @@ const missingFeatures: {what: string; issue: number; isNeeded: (line: GoldenCase
     issue: 5,
     isNeeded: ({name}) => ['template/chat/template syntax error', 'template/chat/template undefined'].includes(name),
   },
-  {
-    what: 'greedy text over 40 tokens, equal in spite of other arithmetic: a stop word comes in ours',
-    issue: 7,
-    isNeeded: ({name}) => name === 'chat/stop string',
-  },
 ];
 
 /** Groups whose lines look at what other requests do. */

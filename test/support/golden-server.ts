@@ -13,6 +13,9 @@ const modelName = 'SmolLM2-135M-Instruct';
 const thinkingModelName = 'SmolLM2-135M-Think';
 const weightsFile = 'SmolLM2-135M-Instruct.Q4_1.gguf';
 
+/** As the reference was started: its length, its arithmetic, its batch. */
+const referenceFlags = ['--max-model-len', '2048', '--activation-precision', 'float32', '--max-num-seqs', '32'];
+
 /** Sampling defaults of the group whose `--generation-config` is a folder. */
 const folderDefaults = {
   max_new_tokens: 5,
@@ -88,7 +91,7 @@ export function startGoldenServer(folder: string, flags: readonly string[]): Pro
   const name = flags.includes('NONAME') ? [] : ['--served-model-name', servedName];
   return startServe({
     cwd: folder,
-    argv: [model, '--max-model-len', '2048', '--max-num-seqs', '32', ...name, ...flags.filter(isFlag)],
+    argv: [model, ...referenceFlags, ...name, ...flags.filter(isFlag)],
     env: Object.fromEntries(valuesAfter('ENV:').map((text) => text.split(/=(.*)/s).slice(0, 2))),
   });
 }
