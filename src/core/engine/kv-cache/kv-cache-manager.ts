@@ -10,6 +10,7 @@
 
 import {assertInvariant} from '../../util/assert.ts';
 import type {KvRowStore} from '../model-runner/model-runner.ts';
+import {minChunkTokens} from '../scheduler/chunk-length.ts';
 import {planWindow, type RowMove} from './decode-window.ts';
 import {choosePlacement, type Placement, type RowCandidate} from './row-placement.ts';
 
@@ -47,11 +48,6 @@ interface Row {
 const blockTokens = 16;
 /** Least content given up at once: giving memory back costs system calls for every layer. */
 const trimTokens = 256;
-/**
- * Tokens at the end of a sequence that are always computed. One would do to get its logits, but a single token runs
- * through another attention kernel than a chunk, with other last bits: the answer would depend on what was cached.
- */
-const alwaysComputedTokens = 2;
 /** Room that each running sequence should still have when another one is let in. */
 const headroomTokens = 16;
 
@@ -233,7 +229,7 @@ export class KvCacheManager {
   /** How many leading tokens of the sequence are in the given list of a row and may be reused. */
   #reusableTokens(row: Row, tokenIds: readonly number[], owner: RowOwner): number {
     if (!this.#enablePrefixCaching || !owner.mayReusePrefix) return 0;
-    const reusable = Math.min(owner.tokenIds.length - alwaysComputedTokens, matchingTokens(row, tokenIds, owner));
+    const reusable = Math.min(owner.tokenIds.length - minChunkTokens, matchingTokens(row, tokenIds, owner));
     // What is missing of a prompt is computed as a chunk, so it is no single token either.
     return Math.max(0, reusable === owner.numPromptTokens - 1 ? reusable - 1 : reusable);
   }

@@ -3,7 +3,7 @@
  * blocks keep the bits of the file: the integer product does the work, and a small second product adds the part of a
  * block that does not depend on its bits (see `block-formats.ts`).
  */
-import {hasMinimum, roundedZeroPoints} from '../../../model/gguf/block-formats.ts';
+import {blockSize, hasMinimum, roundedZeroPoints} from '../../../model/gguf/block-formats.ts';
 import type {GgufTensor} from '../../../model/gguf/gguf-file.ts';
 import {microsoftDomain, type OnnxGraph, type Value} from './onnx-graph.ts';
 import {bitsOf, matrixShape, type WeightSource} from './weight-source.ts';
@@ -15,7 +15,6 @@ export interface LinearOptions {
 
 /** `accuracy_level` of MatMulNBits: activations as they are, or rounded to 8 bits per block. */
 const accuracyLevels = {float32: 1, int8: 4} as const;
-const blockSize = 32;
 
 export class LinearBuilder {
   readonly #graph: OnnxGraph;

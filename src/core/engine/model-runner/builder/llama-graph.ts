@@ -7,13 +7,12 @@
  * past_key_values.N.key/value and present.N.key/value float32 [batch, kv heads, capacity, head size], the same memory;
  * logits float32 [rows, vocab].
  */
+import {blockSize} from '../../../model/gguf/block-formats.ts';
 import type {GgufTensor} from '../../../model/gguf/gguf-file.ts';
 import {addBlockWeights, LinearBuilder, type LinearOptions} from './linear.ts';
 import type {LlamaConfig} from './llama-config.ts';
 import {microsoftDomain, OnnxGraph, type Value} from './onnx-graph.ts';
 import type {WeightSource} from './weight-source.ts';
-
-const quantBlockSize = 32;
 
 /** GGUF files of this architecture have their q and k rows permuted for rotation of neighbouring pairs. */
 const rotatesNeighbours = 1;
@@ -71,32 +70,32 @@ class LlamaGraphBuilder {
   #rotaryTables(): readonly [Value, Value] {
     const {contextLength, rotarySize} = this.#config;
     const dims = [contextLength, rotarySize / 2];
+    const divisors = this.#source.has('rope_freqs.weight') ? this.#source.tensor('rope_freqs.weight') : null;
     const table = (name: string, map: (angle: number) => number) =>
-      this.#graph.weight(name, 'float32', dims, async () => tabulate(contextLength, await this.#frequencies(), map));
+      this.#graph.weight(name, 'float32', dims, async () =>
+        tabulate(contextLength, await this.#frequencies(divisors), map),
+      );
     return [table('rotary.cos', Math.cos), table('rotary.sin', Math.sin)];
   }
 
-  /** Angle per position of each rotated pair; `rope_freqs.weight` holds the divisors of Llama 3's scaling. */
-  async #frequencies(): Promise<Float64Array> {
+  /** Angle per position of each rotated pair. @param divisors of the frequencies, as Llama 3's scaling has them */
+  async #frequencies(divisors: GgufTensor | null): Promise<Float64Array> {
     const {rotarySize, ropeBase, ropeScale} = this.#config;
-    const divisors = this.#source.has('rope_freqs.weight')
-      ? await this.#source.floats([this.#source.tensor('rope_freqs.weight')])
-      : null;
+    const dividedBy = divisors ? await this.#source.floats([divisors]) : null;
     return Float64Array.from({length: rotarySize / 2}, (_, pair) => {
       const frequency = ropeBase ** (-(2 * pair) / rotarySize);
-      return frequency / ropeScale / (divisors?.[pair] ?? 1);
+      return frequency / ropeScale / (dividedBy?.[pair] ?? 1);
     });
   }
 
   #embedding(): Value {
     const tensor = this.#source.tensor('token_embd.weight');
-    if (this.#source.has('rope_freqs.weight')) this.#source.tensor('rope_freqs.weight');
     return tensor.type.name === 'Q8_0' ? this.#quantizedEmbedding(tensor) : this.#floatEmbedding(tensor);
   }
 
   #quantizedEmbedding(tensor: GgufTensor): Value {
     const {vocabSize, hiddenSize} = this.#config;
-    const blocksPerRow = hiddenSize / quantBlockSize;
+    const blocksPerRow = hiddenSize / blockSize;
     const {quants, scales} = addBlockWeights(this.#graph, this.#source, 'embedding', [tensor], {
       quants: [vocabSize, hiddenSize],
       scales: [vocabSize, blocksPerRow],
@@ -105,7 +104,7 @@ class LlamaGraphBuilder {
       'GatherBlockQuantized',
       'embedding',
       [quants, 'input_ids', scales],
-      {bits: 8, block_size: quantBlockSize, gather_axis: 0, quantize_axis: 1},
+      {bits: 8, block_size: blockSize, gather_axis: 0, quantize_axis: 1},
       microsoftDomain,
     );
   }

@@ -15,20 +15,16 @@ const apiVersion = 23;
 
 /** Position in `OrtApi` and parameter types. `out` is a pointer that receives a handle. */
 const functionTable = {
-  GetErrorCode: [1, 'ptr'],
   CreateEnv: [3, 'int', 'str', 'out'],
   CreateSession: [7, 'ptr', 'path', 'ptr', 'out'],
   Run: [9, 'ptr', 'ptr', 'ptr', 'ptr', 'size_t', 'ptr', 'size_t', 'ptr'],
   CreateSessionOptions: [10, 'out'],
-  EnableProfiling: [14, 'ptr', 'path'],
   SetSessionGraphOptimizationLevel: [23, 'ptr', 'int'],
   SetIntraOpNumThreads: [24, 'ptr', 'int'],
   SessionGetInputCount: [30, 'ptr', 'outSize'],
   SessionGetOutputCount: [31, 'ptr', 'outSize'],
   SessionGetInputName: [36, 'ptr', 'size_t', 'ptr', 'out'],
   SessionGetOutputName: [37, 'ptr', 'size_t', 'ptr', 'out'],
-  CreateRunOptions: [39, 'out'],
-  RunOptionsSetTerminate: [46, 'ptr'],
   CreateTensorWithDataAsOrtValue: [49, 'ptr', 'ptr', 'size_t', 'ptr', 'size_t', 'int', 'out'],
   CreateCpuMemoryInfo: [69, 'int', 'int', 'out'],
   AllocatorFree: [76, 'ptr', 'ptr'],
@@ -43,7 +39,6 @@ const releaseTable = {
   ReleaseMemoryInfo: 94,
   ReleaseSession: 95,
   ReleaseValue: 96,
-  ReleaseRunOptions: 97,
   ReleaseSessionOptions: 100,
 } as const;
 
