@@ -1,0 +1,114 @@
+/**
+ * A format as data: modes, the markers that lead from one to the next, what text means in each. The machine
+ * (machine/format-machine.ts) runs it; plugins export the same types. A definition is made per request by `machine`, so
+ * that switches of the request and the end of the prompt can choose markers and the first mode.
+ */
+
+import type {CreateReader} from './argument-reader.ts';
+import type {ParserContext} from './output-parser.ts';
+
+/** Where a marker leads. */
+export interface Transition {
+  /** The next mode; the same mode when absent. */
+  to?: string;
+  /**
+   * What happens with the marker's own text: `drop` (default) it, `keep` it as text of the mode that it was found in, or
+   * let the next mode `reread` it as its first text.
+   */
+  marker?: 'drop' | 'keep' | 'reread';
+  /** The markup of a call begins here; until its name is known the text is remembered, in case it is none. */
+  opensCall?: boolean;
+  /** The remembered markup was no call: it is given to the content. */
+  fails?: boolean;
+  /** The remembered markup is to be forgotten, nothing of it is shown. */
+  drops?: boolean;
+  /** Announces a call of that name; the next mode is normally a reader. */
+  call?: {name: string; id?: string};
+}
+
+/** Text of this mode goes to the reader of the answer as it comes. */
+export interface TextMode {
+  kind: 'text';
+  /** `nothing`: read over, for example between calls; remembered while the markup of a call is open. */
+  as: 'content' | 'reasoning' | 'nothing';
+  on?: Readonly<Record<string, Transition>>;
+  /** Blanks at the beginning of the mode are dropped. */
+  trimStart?: boolean;
+  /** Blanks in front of the marker that leaves the mode, or of the end of the text, are dropped. */
+  trimEnd?: boolean;
+  /** Taken in front of the first character that is neither a blank nor part of a marker. */
+  otherwise?: Transition;
+}
+
+/** Text is collected until a marker comes; the collected text decides what follows. */
+export interface CaptureMode {
+  kind: 'capture';
+  on: Readonly<Record<string, Transition | ((captured: string) => Transition)>>;
+  /** The text ends inside the capture. Default: the remembered markup goes to the content when there is some. */
+  atEnd?: (captured: string) => Transition;
+  /** Longest text that can be a header; a longer one fails. Keeps memory bounded. Default: 4096 characters. */
+  maxLength?: number;
+}
+
+/** Text goes to an argument reader until it says that its call ends. */
+export interface ReaderMode {
+  kind: 'reader';
+  create: CreateReader;
+  /** The mode after the call. */
+  then: string;
+  /** The mode after a text that turned out to be no call; default `then`. */
+  thenFailed?: string;
+}
+
+export type Mode = TextMode | CaptureMode | ReaderMode;
+
+export interface MachineDefinition {
+  start: string;
+  modes: Readonly<Record<string, Mode>>;
+  /** What becomes of opened markup whose name never came: shown as content (default), or dropped. */
+  unnamedMarkup?: 'content' | 'drop';
+  /** For formats without markers: the name alone does not make it a call yet, arguments must have begun. */
+  announceWithArguments?: boolean;
+}
+
+interface FormatBase {
+  /** The registered name, then its aliases. */
+  names: readonly [string, ...string[]];
+  /**
+   * When special tokens must stay in the text: `always`, only while calls are possible (`with-tools`), or never asked
+   * for (`no`).
+   */
+  keepsSpecialTokens: 'always' | 'with-tools' | 'no';
+  /**
+   * Family of formats whose reasoning and calls are one stream of messages: a tool format and a reasoning format of the
+   * same family run as one machine, made by the tool format.
+   */
+  family?: string;
+}
+
+/** What a machine is to tell apart; formats of one family look at it. */
+export interface MachineParts {
+  /** Reasoning is recognised (a reasoning format is loaded). */
+  reasoning: boolean;
+  /** Tool calls are recognised (a tool format is loaded). */
+  tools: boolean;
+}
+
+export type ToolCallIdStyle = 'default' | 'kimi' | 'mistral';
+
+export interface ToolFormat extends FormatBase {
+  kind: 'tool';
+  machine: (context: ParserContext, parts: MachineParts) => MachineDefinition;
+  /** `json`: required and named calls come as JSON under a schema instead of the format's own markup. */
+  forcedCalls: 'native' | 'json';
+  /** Without permission to call: the text is left alone (`raw`), or markup is recognised and dropped. */
+  whenNone: 'raw' | 'drop-markup';
+  ids?: ToolCallIdStyle;
+}
+
+export interface ReasoningFormat extends FormatBase {
+  kind: 'reasoning';
+  machine: (context: ParserContext, parts: MachineParts) => MachineDefinition;
+}
+
+export type Format = ToolFormat | ReasoningFormat;
