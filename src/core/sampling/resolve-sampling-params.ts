@@ -9,6 +9,7 @@
 import type {SamplingDefaults} from '../config/generation-config.ts';
 import {ValidationError} from '../errors.ts';
 import {stopStringsOf} from '../protocol/openai/chat-completion.ts';
+import {checkConstraint} from '../protocol/openai/constraint-check.ts';
 import {pythonFloat, pythonRepr} from '../protocol/openai/python-repr.ts';
 import type {SamplingRequest} from '../protocol/openai/sampling-request.ts';
 import type {RepetitionDetection, SamplingParams, TextParams} from './sampling-params.ts';
@@ -346,6 +347,7 @@ export function checkEngineLimits(request: SamplingRequest, limits: EngineLimits
   checkIdsKnown(biasedIds, 'logit_bias', vocabSize);
   checkAllowedIds(request.allowed_token_ids, vocabSize);
   checkLogprobs(request, limits);
+  checkConstraint(request);
   checkThinkingBudget(request);
   checkExpertsStart(request, promptLength);
   if (promptLength === 0) throw new ValidationError('The decoder prompt cannot be empty');

@@ -6,8 +6,8 @@
 import type {PreparedPrompt, RenderedChat} from '../../core/llm.ts';
 import type {ChatCompletionRequest} from '../../core/protocol/openai/chat-completion.ts';
 import type {CompletionRequest} from '../../core/protocol/openai/completion.ts';
+import {constraintOf} from '../../core/protocol/openai/structured-outputs.ts';
 import {isPlainObject, JsonFloat} from '../../core/util/parse-json.ts';
-import {writeJson} from '../../core/util/write-json.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -153,32 +153,9 @@ function logitBias(entries: [number, number][]): Fields {
   return Object.fromEntries(entries.map(([tokenId, bias]) => [tokenId, float(bias)]));
 }
 
-const NO_CONSTRAINT = {
-  json: null,
-  regex: null,
-  choice: null,
-  grammar: null,
-  json_object: null,
-  disable_any_whitespace: false,
-  disable_additional_properties: false,
-  whitespace_pattern: null,
-  structural_tag: null,
-  _backend: null,
-  _backend_was_auto: false,
-};
-
-/** The one constraint of a request, from either of the fields that can state it. */
-function structuredOutputs({structured_outputs, response_format}: RenderedFields): Fields | null {
-  const formatConstraint = response_format && constraintOf(response_format);
-  if (structured_outputs === null && formatConstraint === null) return null;
-  return {...NO_CONSTRAINT, ...structured_outputs, ...formatConstraint};
-}
-
-function constraintOf(format: NonNullable<RenderedFields['response_format']>): Fields | null {
-  const {type, json_schema, ...structuralTag} = format;
-  if (type === 'json_object') return {json_object: true};
-  if (type === 'json_schema') return {json: json_schema?.schema ?? null};
-  return type === 'structural_tag' ? {structural_tag: writeJson({type, ...structuralTag})} : null;
+function structuredOutputs(request: RenderedFields): Fields | null {
+  const constraint = constraintOf(request);
+  return constraint && {...constraint, _backend: null, _backend_was_auto: false};
 }
 
 function parseContext(request: ChatCompletionRequest, {tools, templateKwargs}: RenderedChat): Fields {

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import {ValidationError} from '../../errors.ts';
+import {writeJson} from '../../util/write-json.ts';
 import {
   laxBool,
   laxDict,
@@ -47,6 +48,8 @@ export const responseFormatSchema = laxObject({
   triggers: z.unknown().optional(),
 });
 
+type ResponseFormat = z.output<typeof responseFormatSchema>;
+
 const KINDS = ['json', 'regex', 'choice', 'grammar', 'json_object', 'structural_tag'] as const;
 
 /** How the reference prints the fields of its dataclass. */
@@ -54,14 +57,30 @@ function describe(fields: Record<string, unknown>): string {
   return pythonRepr(fields);
 }
 
+/** The two fields that can state a constraint. */
+export interface ConstraintFields {
+  structured_outputs: StructuredOutputs | null;
+  response_format: ResponseFormat | null;
+}
+
+/** The one constraint of a request, from either of its fields, in the form of `structured_outputs`; null = none. */
+export function constraintOf({structured_outputs: given, response_format: format}: ConstraintFields) {
+  const fromFormat = format === null ? null : formatConstraint(format);
+  if (fromFormat === null) return given;
+  return {...(given ?? structuredOutputsSchema.parse({})), ...fromFormat};
+}
+
+function formatConstraint({type, json_schema, ...tag}: ResponseFormat): Partial<StructuredOutputs> | null {
+  if (type === 'json_object') return {json_object: true};
+  if (type === 'json_schema') return {json: json_schema?.schema ?? null};
+  return type === 'structural_tag' ? {structural_tag: writeJson({type, ...tag})} : null;
+}
+
 /**
  * Refuses a constraint of no kind or of several kinds.
  * @throws ValidationError
  */
-export function checkStructuredOutputs(request: {
-  structured_outputs: StructuredOutputs | null;
-  response_format: z.output<typeof responseFormatSchema> | null;
-}): void {
+export function checkStructuredOutputs(request: ConstraintFields): void {
   const {structured_outputs, response_format: format} = request;
   if (structured_outputs === null && (format === null || format.type === 'text')) return;
   const constraint = structured_outputs ?? structuredOutputsSchema.parse({});
@@ -80,6 +99,6 @@ export function checkStructuredOutputs(request: {
 }
 
 /** A JSON schema format may lack its schema; it then asks for nothing. */
-function formatIsConstraint({type, json_schema}: z.output<typeof responseFormatSchema>): boolean {
+function formatIsConstraint({type, json_schema}: ResponseFormat): boolean {
   return type === 'json_schema' ? (json_schema?.schema ?? null) !== null : type !== 'text';
 }

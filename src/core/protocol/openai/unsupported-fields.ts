@@ -4,6 +4,7 @@
  * features come.
  */
 import {UnsupportedError} from '../../errors.ts';
+import {constraintFault} from './constraint-check.ts';
 import type {SamplingRequest} from './sampling-request.ts';
 
 interface UnsupportedUse {
@@ -12,12 +13,16 @@ interface UnsupportedUse {
   isUsed: (request: SamplingRequest) => boolean;
 }
 
+/** A constraint with a fault gets the text about the fault, later. */
+const isFaultless = (request: SamplingRequest) => constraintFault(request) === null;
+
 const UNSUPPORTED_USES: UnsupportedUse[] = [
   {
     param: 'response_format',
-    isUsed: ({response_format}) => response_format !== null && response_format.type !== 'text',
+    isUsed: (request) =>
+      request.response_format !== null && request.response_format.type !== 'text' && isFaultless(request),
   },
-  {param: 'structured_outputs', isUsed: ({structured_outputs}) => structured_outputs !== null},
+  {param: 'structured_outputs', isUsed: (request) => request.structured_outputs !== null && isFaultless(request)},
   {param: 'use_beam_search', isUsed: ({use_beam_search}) => use_beam_search},
 ];
 
