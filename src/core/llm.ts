@@ -72,6 +72,10 @@ export interface Llm {
   /** Resolves when the engine dies by itself. */
   readonly death: Promise<Error>;
   numOpenRequests(): number;
+  /** Prompt tokens of requests that have not made a token yet. */
+  numBacklogTokens(): number;
+  /** Requests that come later find nothing in the prefix cache of what was computed before. */
+  resetPrefixCache(): void;
   onStats(listener: (stats: StepStats) => void): () => void;
   /** Watches every sequence from now on. Returns the function that takes the observer off. */
   observe(observer: SequenceObserver): () => void;
@@ -110,6 +114,8 @@ export function createLlm(given: LlmParts): Llm {
     tokenizerInfo: () => tokenizerInfo,
     isAlive: () => engine.isAlive(),
     numOpenRequests: () => engine.numOpenRequests(),
+    numBacklogTokens: () => engine.numBacklogTokens(),
+    resetPrefixCache: () => engine.resetPrefixCache(),
     onStats: (listener) => engine.onStats(listener),
     observe(observer) {
       observers.add(observer);
@@ -200,7 +206,7 @@ export async function loadLlm(options: LoadLlmOptions, context: LoadLlmContext):
   await warmUpRenderer(renderer, logger);
   const tokenizerInfo = await readTokenizerInfo(files, defaultTemplate(templates));
   const {maxLogprobs} = options.engine;
-  const llm = createLlm({engine, tokenizer, renderer, generation, maxLogprobs, tokenizerInfo});
+  const llm = createLlm({engine, tokenizer, renderer, generation, maxLogprobs, tokenizerInfo, logger});
   return {llm, files, tokenizer, templateSource: templates.source};
 }
 

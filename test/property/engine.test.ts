@@ -25,6 +25,7 @@ const prompt = fc
 type Action =
   | {type: 'add'; prompt: number[]; maxTokens: number; priority: number; cacheSalt: string | null}
   | {type: 'step'}
+  | {type: 'forget'}
   | {type: 'abort'; pick: number};
 
 const action: fc.Arbitrary<Action> = fc.oneof(
@@ -39,6 +40,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     }),
   },
   {weight: 4, arbitrary: fc.record({type: fc.constant('step' as const)})},
+  {weight: 1, arbitrary: fc.record({type: fc.constant('forget' as const)})},
   {weight: 1, arbitrary: fc.record({type: fc.constant('abort' as const), pick: fc.nat()})},
 );
 
@@ -67,6 +69,8 @@ it('gives each sequence its own tokens, ends each once and loses nothing', async
           const requestId = String(action.pick % added.length);
           aborted.add(requestId);
           core.abortRequests([requestId]);
+        } else if (action.type === 'forget') {
+          core.resetPrefixCache();
         } else {
           steps.push(await core.step());
           core.checkInvariants();

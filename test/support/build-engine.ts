@@ -16,6 +16,7 @@ export function buildEngine(options: Partial<EngineCoreOptions> = {}, model: Fak
     enablePrefixCaching: true,
     seed: 0,
     logprobsMode: 'raw_logprobs',
+    queueTimeoutSeconds: null,
     ...options,
   });
   return {runner, core};

@@ -57,6 +57,7 @@ export class ScriptedEngineClient implements EngineClient {
   readonly #script: ScriptedEngineOptions['script'];
   readonly #open = new Set<string>();
   readonly #dead = new AbortController();
+  numCacheResets = 0;
   #resolveDeath: (reason: Error) => void = () => {};
 
   constructor({script, info = {}}: ScriptedEngineOptions) {
@@ -104,6 +105,16 @@ export class ScriptedEngineClient implements EngineClient {
 
   numOpenRequests(): number {
     return this.#open.size;
+  }
+
+  numBacklogTokens(): number {
+    return this.requests
+      .filter(({requestId}) => this.#open.has(requestId))
+      .reduce((sum, {promptTokenIds}) => sum + promptTokenIds.length, 0);
+  }
+
+  resetPrefixCache(): void {
+    this.numCacheResets++;
   }
 
   onStats(_listener: (stats: StepStats) => void): () => void {

@@ -29,6 +29,13 @@ export const engineOptionsSchema = z.object({
     description: 'Order of waiting requests: first come first served, or lowest priority value first',
     group: 'SchedulerConfig',
   }),
+  queueTimeoutSeconds: z.number().min(0).nullable().default(null).meta({
+    flag: 'queue-timeout',
+    description:
+      'Longest time in seconds that a request may wait for its first step before it is refused with 503; the default is no limit',
+    group: 'SchedulerConfig',
+    valueName: 'SECONDS',
+  }),
   enablePrefixCaching: z.boolean().default(true).meta({
     description: 'Reuse the keys and values of prompts with a common beginning',
     group: 'CacheConfig',

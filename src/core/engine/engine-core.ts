@@ -4,7 +4,7 @@
  * in their order, when the next step begins, so nothing changes while a forward pass runs.
  */
 import type {EngineConfig} from '../config/engine-config.ts';
-import {GenerationError, serializeError, ValidationError} from '../errors.ts';
+import {GenerationError, OverloadedError, serializeError, ValidationError} from '../errors.ts';
 import {SeedMixer} from '../sampling/random.ts';
 import {endsInRepetition} from '../sampling/repetition-detection.ts';
 import {type SampledToken, Sampler} from '../sampling/sampler.ts';
@@ -31,6 +31,8 @@ export interface EngineCoreOptions {
   /** Base of the seeds of requests that give none. */
   seed: number;
   logprobsMode: EngineConfig['logprobsMode'];
+  /** How long a request may wait for its first step; null = for ever. */
+  queueTimeoutSeconds: number | null;
 }
 
 export interface StepResult {
@@ -39,12 +41,15 @@ export interface StepResult {
 }
 
 /** The part of the configuration that the core looks at. */
-export type CoreConfig = Pick<EngineConfig, 'schedulingPolicy' | 'enablePrefixCaching' | 'seed' | 'logprobsMode'>;
+export type CoreConfig = Pick<
+  EngineConfig,
+  'schedulingPolicy' | 'enablePrefixCaching' | 'seed' | 'logprobsMode' | 'queueTimeoutSeconds'
+>;
 
 /** What the core needs of the loaded model and of the configuration. */
 export function engineCoreOptions(info: ModelInfo, config: CoreConfig): EngineCoreOptions {
   const {maxModelLen, maxNumSeqs, maxNumBatchedTokens, kvCacheTokens} = info;
-  const {schedulingPolicy, enablePrefixCaching, seed, logprobsMode} = config;
+  const {schedulingPolicy, enablePrefixCaching, seed, logprobsMode, queueTimeoutSeconds} = config;
   return {
     maxModelLen,
     maxNumSeqs,
@@ -54,6 +59,7 @@ export function engineCoreOptions(info: ModelInfo, config: CoreConfig): EngineCo
     enablePrefixCaching,
     seed,
     logprobsMode,
+    queueTimeoutSeconds,
   };
 }
 
@@ -70,6 +76,7 @@ export class EngineCore {
   readonly #sampler: Sampler;
   readonly #seeds: SeedMixer;
   readonly #maxLength: number;
+  readonly #queueTimeoutMs: number;
   readonly #sequences = new Map<string, Sequence>();
   /** Requests and aborts that take effect when the next step begins. */
   #inbox: (() => void)[] = [];
@@ -90,6 +97,8 @@ export class EngineCore {
       maxExtraLogits: runner.maxExtraLogits,
     });
     this.#sampler = new Sampler(runner.vocabSize, options.logprobsMode);
+    this.#queueTimeoutMs =
+      options.queueTimeoutSeconds === null ? Number.POSITIVE_INFINITY : options.queueTimeoutSeconds * 1000;
     this.#seeds = new SeedMixer(BigInt(options.seed));
     // The last token of a sequence is never fed, so it needs no place in the cache.
     this.#maxLength = Math.min(options.maxModelLen, this.#kvCache.maxSequenceTokens + 1);
@@ -104,6 +113,11 @@ export class EngineCore {
     for (const requestId of requestIds) this.#inbox.push(() => this.#abort(requestId));
   }
 
+  /** Requests that come later find nothing of what was computed before. */
+  resetPrefixCache(): void {
+    this.#inbox.push(() => this.#kvCache.forgetContent());
+  }
+
   hasWork(): boolean {
     return this.#inbox.length > 0 || this.#sequences.size > 0;
   }
@@ -115,6 +129,7 @@ export class EngineCore {
   async step(): Promise<StepResult> {
     const startedAt = performance.now();
     for (const enter of this.#inbox.splice(0)) enter();
+    this.#refuseOverdue();
     const plan = this.#scheduler.schedule();
     assertInvariant(!isEmpty(plan) || this.#sequences.size === 0, 'a step computes something while sequences are open');
     if (!isEmpty(plan)) this.#update(plan, await this.#runner.execute(toModelBatch(plan)));
@@ -141,6 +156,18 @@ export class EngineCore {
   #abort(requestId: string): void {
     const sequence = this.#sequences.get(requestId);
     if (sequence) this.#finish(sequence, [], {reason: 'abort'});
+  }
+
+  /** Ends what has waited too long without a single step. Preempted sequences have begun, so they wait on. */
+  #refuseOverdue(): void {
+    if (this.#queueTimeoutMs === Number.POSITIVE_INFINITY) return;
+    const latestMs = nowMs() - this.#queueTimeoutMs;
+    for (const sequence of this.#scheduler.notBegunSince(latestMs)) {
+      const error = new OverloadedError(
+        `The request waited more than ${this.#queueTimeoutMs / 1000} s for its turn (--queue-timeout). Please try again later or on a different instance.`,
+      );
+      this.#finish(sequence, [], {reason: 'error', error});
+    }
   }
 
   /** @param logits the rows that each chunk wants, in the order of the plan */

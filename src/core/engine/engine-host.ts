@@ -55,6 +55,9 @@ class EngineHost {
       case 'abort-requests':
         this.#core?.abortRequests(input.requestIds);
         break;
+      case 'reset-prefix-cache':
+        this.#core?.resetPrefixCache();
+        break;
       case 'shutdown':
         this.stop();
         break;

@@ -26,6 +26,7 @@ export type EngineInput =
   | {type: 'initialize'; config: EngineConfig}
   | {type: 'add-requests'; requests: EngineRequest[]}
   | {type: 'abort-requests'; requestIds: string[]}
+  | {type: 'reset-prefix-cache'}
   | {type: 'shutdown'};
 
 export type EngineOutput =

@@ -148,6 +148,11 @@ export const ROUTE_DESCRIPTIONS: Readonly<Record<string, RouteDescription>> = {
     answer: {mediaType: 'text/plain; version=1.0.0; charset=utf-8'},
   },
   'GET /kv_event_sources': {summary: 'Sources of cache events: none', tag: 'Operation', answer: 'AnyObject'},
+  'POST /reset_prefix_cache': {
+    summary: 'Forget the keys and values of earlier prompts, for developers',
+    tag: 'Operation',
+    answer: null,
+  },
   'GET /server_info': {summary: 'Options and environment, for developers', tag: 'Operation', answer: 'AnyObject'},
   'GET /openapi.json': {summary: 'This description', tag: 'Description', answer: 'AnyObject'},
   'GET /docs': {summary: 'This description as a page', tag: 'Description', answer: {mediaType: 'text/html'}},

@@ -43,6 +43,14 @@ export abstract class BaseEngineClient implements EngineClient {
     return this.#registry.numOpen;
   }
 
+  numBacklogTokens(): number {
+    return this.#registry.numBacklogTokens;
+  }
+
+  resetPrefixCache(): void {
+    if (this.isAlive()) this.send({type: 'reset-prefix-cache'});
+  }
+
   onStats(listener: (stats: StepStats) => void): () => void {
     this.#statsListeners.add(listener);
     return () => this.#statsListeners.delete(listener);

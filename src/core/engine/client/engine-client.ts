@@ -29,6 +29,12 @@ export interface EngineClient {
   /** Number of sequences handed in and not finished. */
   numOpenRequests(): number;
 
+  /** Prompt tokens of requests that have not made a token yet: the backlog of prefills. */
+  numBacklogTokens(): number;
+
+  /** Requests that come later find nothing in the prefix cache of what was computed before. */
+  resetPrefixCache(): void;
+
   /** Called after every step. Returns the function that takes the listener off. */
   onStats(listener: (stats: StepStats) => void): () => void;
 

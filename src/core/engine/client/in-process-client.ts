@@ -44,6 +44,9 @@ class InProcessEngineClient extends BaseEngineClient {
       case 'abort-requests':
         this.#core.abortRequests(input.requestIds);
         break;
+      case 'reset-prefix-cache':
+        this.#core.resetPrefixCache();
+        break;
       case 'initialize':
       case 'shutdown':
         break;

@@ -15,6 +15,8 @@ export function observeEngine(engine: EngineClient, observer: SequenceObserver):
     generate: (request, options = {}) => watch(request, engine.generate(request, options), observer, options.signal),
     isAlive: () => engine.isAlive(),
     numOpenRequests: () => engine.numOpenRequests(),
+    numBacklogTokens: () => engine.numBacklogTokens(),
+    resetPrefixCache: () => engine.resetPrefixCache(),
     onStats: (listener) => engine.onStats(listener),
     close: () => engine.close(),
   };

@@ -11,6 +11,7 @@ import type {EngineInput, EngineRequest, SequenceOutput} from '../protocol.ts';
 interface OpenRequest {
   requestId: string;
   queue: AsyncQueue<SequenceOutput>;
+  numPromptTokens: number;
   numTokens: number;
 }
 
@@ -35,6 +36,12 @@ export class RequestRegistry {
 
   get numOpen(): number {
     return this.#open.size;
+  }
+
+  /** See `EngineClient.numBacklogTokens`. */
+  get numBacklogTokens(): number {
+    const notBegun = [...this.#open.values()].filter(({numTokens}) => numTokens === 0);
+    return notBegun.reduce((sum, {numPromptTokens}) => sum + numPromptTokens, 0);
   }
 
   /** See `EngineClient.generate`. */
@@ -83,11 +90,12 @@ export class RequestRegistry {
   }
 
   #add(name: string, request: EngineRequest): OpenRequest {
-    const open = {requestId: request.requestId, queue: new AsyncQueue(mergeOutputs), numTokens: 0};
+    const {requestId, promptTokenIds} = request;
+    const numPromptTokens = promptTokenIds.length;
+    const open = {requestId, queue: new AsyncQueue(mergeOutputs), numPromptTokens, numTokens: 0};
     this.#open.set(name, open);
     this.#send({type: 'add-requests', requests: [{...request, requestId: name}]});
-    const {requestId, promptTokenIds} = request;
-    this.#logger.debug({requestId, numPromptTokens: promptTokenIds.length}, 'request added');
+    this.#logger.debug({requestId, numPromptTokens}, 'request added');
     return open;
   }
 

@@ -43,6 +43,8 @@ interface Row {
   salt: string | null;
   /** Larger = later. */
   lastUsed: number;
+  /** False: the content serves its owner only and goes with it. */
+  isReusable: boolean;
 }
 
 const blockTokens = 16;
@@ -75,6 +77,7 @@ export class KvCacheManager {
       owner: null,
       salt: null,
       lastUsed: 0,
+      isReusable: true,
     }));
   }
 
@@ -130,6 +133,7 @@ export class KvCacheManager {
     const row = this.#rows[placement.row];
     row.tokenIds.length = this.#reusableTokens(row, row.tokenIds, owner);
     row.owner = owner;
+    row.isReusable = true;
     row.salt = owner.cacheSalt;
     row.reservedTokens = row.tokenIds.length;
     owner.row = row.index;
@@ -160,7 +164,13 @@ export class KvCacheManager {
     row.reservedTokens = 0;
     row.lastUsed = ++this.#clock;
     owner.row = -1;
-    if (!keepsContent || !this.#enablePrefixCaching) row.tokenIds.length = 0;
+    if (!keepsContent || !row.isReusable || !this.#enablePrefixCaching) row.tokenIds.length = 0;
+  }
+
+  /** Nothing that is computed by now serves another sequence; memory is given back when it is wanted. */
+  forgetContent(): void {
+    for (const row of this.#ownedRows()) row.isReusable = false;
+    for (const row of this.#freeRows()) row.tokenIds.length = 0;
   }
 
   /** Brings the rows of these owners together; afterwards they are neighbours in some order. */
@@ -310,7 +320,7 @@ export class KvCacheManager {
 
 /** How many leading tokens of the sequence are in the given list of a row; none under another salt. */
 function matchingTokens(row: Row, tokenIds: readonly number[], owner: RowOwner): number {
-  if (row.salt !== owner.cacheSalt) return 0;
+  if (row.salt !== owner.cacheSalt || !row.isReusable) return 0;
   const limit = Math.min(tokenIds.length, owner.tokenIds.length);
   let length = 0;
   while (length < limit && tokenIds[length] === owner.tokenIds[length]) length++;
@@ -330,6 +340,7 @@ function exchangeContent(a: Row, b: Row): void {
     owner: b.owner,
     salt: b.salt,
     lastUsed: b.lastUsed,
+    isReusable: b.isReusable,
   });
   Object.assign(b, content);
   for (const row of [a, b]) if (row.owner) row.owner.row = row.index;

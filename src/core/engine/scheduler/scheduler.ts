@@ -59,6 +59,11 @@ export class Scheduler {
     this.#waiting.add(sequence);
   }
 
+  /** Sequences that have waited since before `latestMs` (milliseconds since 1970) and never got a row. */
+  notBegunSince(latestMs: number): Sequence[] {
+    return this.#waiting.first().filter(({scheduledMs, queuedMs}) => scheduledMs === null && queuedMs < latestMs);
+  }
+
   /** Plans the next step and gives every planned sequence its cache space. Empty only when there is no sequence. */
   schedule(): SchedulerOutput {
     const plan: SchedulerOutput = {

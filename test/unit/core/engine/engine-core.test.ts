@@ -1,4 +1,4 @@
-import {describe, expect, it} from 'vitest';
+import {afterEach, describe, expect, it, vi} from 'vitest';
 import {buildEngine, engineRequest, fakePrompt, outputsOf, runToEnd, tokensOf} from '../../../support/build-engine.ts';
 import {greedyContinuation} from '../../../support/fake-model-runner.ts';
 import type {samplingParams} from '../../../support/sampling-params.ts';
@@ -160,5 +160,57 @@ describe('requests and aborts', () => {
     expect(a).not.toEqual(b);
     expect(await drawAll(0)).toEqual([a, b]);
     expect(await drawAll(1)).not.toEqual([a, b]);
+  });
+});
+
+describe('what waits too long', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  /** One place, two requests, and a minute that passes after the first step. */
+  async function waitAMinute(queueTimeoutSeconds: number | null) {
+    const {core} = buildEngine({queueTimeoutSeconds, maxNumSeqs: 1});
+    core.addRequests(['running', 'queued'].map((id) => engineRequest(id, prompt, {maxTokens: 12})));
+    const steps = [await core.step()];
+    const realNow = performance.now.bind(performance);
+    vi.spyOn(performance, 'now').mockImplementation(() => realNow() + 60_000);
+    return [...steps, ...(await runToEnd(core))];
+  }
+
+  it('is refused when it never had its turn; what runs goes on', async () => {
+    const steps = await waitAMinute(30);
+    expect(outputsOf(steps, 'queued')).toHaveLength(1);
+    expect(outputsOf(steps, 'queued')[0]).toMatchObject({
+      finishReason: 'error',
+      newTokenIds: [],
+      error: {name: 'OverloadedError', message: expect.stringContaining('more than 30 s')},
+    });
+    expect(tokensOf(steps, 'running')).toEqual(expected);
+  });
+
+  it.each([null, 90])('waits on within a limit of %s seconds', async (limit) => {
+    expect(tokensOf(await waitAMinute(limit), 'queued')).toEqual(expected);
+  });
+});
+
+describe('resetPrefixCache', () => {
+  const long = fakePrompt(40);
+
+  async function cachedAfterReset(when: 'before' | 'during' | 'never') {
+    const {core} = buildEngine();
+    core.addRequests([engineRequest('first', long, {maxTokens: 4})]);
+    const steps = [await core.step()];
+    if (when === 'during') core.resetPrefixCache();
+    steps.push(...(await runToEnd(core)));
+    if (when === 'before') core.resetPrefixCache();
+    core.addRequests([engineRequest('second', long, {maxTokens: 4})]);
+    steps.push(...(await runToEnd(core)));
+    expect(tokensOf(steps, 'second')).toEqual(tokensOf(steps, 'first'));
+    return outputsOf(steps, 'second')[0].numCachedTokens;
+  }
+
+  it('leaves nothing to reuse, also of sequences that were running', async () => {
+    expect(await cachedAfterReset('never')).toBe(38);
+    expect(await cachedAfterReset('before')).toBe(0);
+    expect(await cachedAfterReset('during')).toBe(0);
   });
 });

@@ -77,10 +77,17 @@ describe('/metrics', () => {
     expect(sampleValue(text, 'http_response_size_bytes_sum{handler="/v1/models"}')).toBeGreaterThan(100);
   });
 
-  it('counts requests that were turned away', async () => {
-    const server = await openTestApp({}, {maxNumQueuedReqs: 0});
-    expect((await server.chat({})).status).toBe(503);
-    const sample = 'vllm:admission_rejections_total{model_name="tiny",reason="max_num_queued_reqs"}';
+  it.each([
+    {limit: {maxNumQueuedReqs: 0}, reason: 'max_num_queued_reqs', text: 'currently busy'},
+    {limit: {maxNumQueuedTokens: 0}, reason: 'max_num_queued_tokens', text: 'prefill token backlog limit'},
+  ])('counts requests that were turned away: $reason', async ({limit, reason, text}) => {
+    const server = await openTestApp({}, limit);
+    const payload = {messages: [{role: 'user', content: 'Hi'}]};
+    const refused = await server.app.inject({method: 'POST', url: '/v1/chat/completions', payload});
+    expect(refused.statusCode).toBe(503);
+    expect(refused.headers['retry-after']).toBe('1');
+    expect(refused.json().error.message).toContain(text);
+    const sample = `vllm:admission_rejections_total{model_name="tiny",reason="${reason}"}`;
     expect(sampleValue(await page(server), sample)).toBe(1);
   });
 

@@ -48,6 +48,21 @@ describe('routes of abilities that the model lacks', () => {
   });
 });
 
+describe('/reset_prefix_cache', () => {
+  it('is there in development mode only', async () => {
+    const {app} = await openTestApp();
+    expect((await app.inject({method: 'POST', url: '/reset_prefix_cache'})).statusCode).toBe(404);
+  });
+
+  it('tells the engine and answers with an empty body', async () => {
+    vi.stubEnv('VLLM_SERVER_DEV_MODE', '1');
+    const {app, engine} = await openTestApp();
+    const {statusCode, body} = await app.inject({method: 'POST', url: '/reset_prefix_cache'});
+    expect({statusCode, body}).toEqual({statusCode: 200, body: ''});
+    expect(engine.numCacheResets).toBe(1);
+  });
+});
+
 describe('/server_info', () => {
   it('is there in development mode only', async () => {
     const {app} = await openTestApp();
