@@ -55,9 +55,9 @@ export interface ReaderMode {
   kind: 'reader';
   create: CreateReader;
   /** The mode after the call. */
-  then: string;
-  /** The mode after a text that turned out to be no call; default `then`. */
-  thenFailed?: string;
+  next: string;
+  /** The mode after a text that turned out to be no call; default `next`. */
+  nextFailed?: string;
 }
 
 export type Mode = TextMode | CaptureMode | ReaderMode;
@@ -67,6 +67,8 @@ export interface MachineDefinition {
   modes: Readonly<Record<string, Mode>>;
   /** What becomes of opened markup whose name never came: shown as content (default), or dropped. */
   unnamedMarkup?: 'content' | 'drop';
+  /** Arguments of a call that has none when the text ends; default `{}`. */
+  argumentsWhenCut?: string;
   /** For formats without markers: the name alone does not make it a call yet, arguments must have begun. */
   announceWithArguments?: boolean;
 }
@@ -101,8 +103,11 @@ export interface ToolFormat extends FormatBase {
   machine: (context: ParserContext, parts: MachineParts) => MachineDefinition;
   /** `json`: required and named calls come as JSON under a schema instead of the format's own markup. */
   forcedCalls: 'native' | 'json';
-  /** Without permission to call: the text is left alone (`raw`), or markup is recognised and dropped. */
-  whenNone: 'raw' | 'drop-markup';
+  /**
+   * Without permission to call: the text is left alone (`raw`), markup is recognised and dropped, or calls are read all
+   * the same (`read`) and dropped behind the parser.
+   */
+  whenNone: 'raw' | 'drop-markup' | 'read';
   ids?: ToolCallIdStyle;
 }
 

@@ -19,7 +19,7 @@ export type JsonSchema = Readonly<Record<string, unknown>> | boolean;
 export interface ToolSpec {
   name: string;
   /** Schema of the arguments object; absent when the tool declares none. */
-  parameters?: JsonSchema;
+  parameters?: JsonSchema | undefined;
 }
 
 export type ParserToolChoice = 'none' | 'auto' | 'required' | {name: string};
@@ -38,6 +38,11 @@ export interface ParserContext {
   promptTail: string;
   /** Tool calls already in the conversation; counts on in ids that carry a number. */
   numEarlierToolCalls: number;
+  /**
+   * True: formats that read calls whatever the request allows report them; a server drops them once more itself. For
+   * looking at raw outputs.
+   */
+  keepsForbiddenCalls?: boolean;
   /** Metadata of the checkpoint that describes its answers (`hf`, `beam`). */
   responseTemplate?: unknown;
   /** Makes random lower-case hex characters for ids; tests pass their own. */

@@ -1,0 +1,47 @@
+/**
+ * Arguments as a JSON object whose name stood in front of it: passed on as they are, blanks around them dropped. The
+ * value ends by itself; text that is no object is passed on up to the close marker.
+ */
+
+import type {ArgumentReader, CreateReader, ReaderStep} from '../argument-reader.ts';
+import {JsonValueScanner, type ValueStep} from './json-value.ts';
+
+export interface JsonObjectOptions {
+  /** Markers that end the call even when the object was not finished. */
+  closeMarkers?: readonly string[];
+}
+
+export function jsonObject(options: JsonObjectOptions = {}): CreateReader {
+  return ({name}) => new JsonObjectReader(name, options.closeMarkers ?? []);
+}
+
+class JsonObjectReader implements ArgumentReader {
+  readonly name: string | undefined;
+  readonly #scanner: JsonValueScanner;
+  #started = false;
+
+  constructor(name: string | undefined, closeMarkers: readonly string[]) {
+    this.name = name;
+    this.#scanner = new JsonValueScanner(closeMarkers);
+  }
+
+  push(text: string): ReaderStep {
+    return this.#step(this.#scanner.push(text));
+  }
+
+  finish(): ReaderStep {
+    const {json, rest} = this.#scanner.push('', true);
+    return {json: this.#withoutLeadingBlanks(json).trimEnd(), state: 'done', rest};
+  }
+
+  #step(step: ValueStep): ReaderStep {
+    const json = this.#withoutLeadingBlanks(step.json);
+    return {json, state: step.state === 'more' ? 'more' : 'done', rest: step.rest};
+  }
+
+  #withoutLeadingBlanks(json: string): string {
+    const text = this.#started ? json : json.trimStart();
+    if (text !== '') this.#started = true;
+    return text;
+  }
+}
