@@ -3,7 +3,7 @@
  * at the same time, their events merged. Every endpoint that generates goes this way; what differs is how prompts are
  * made. The text side and the engine side meet here and in `llm.ts`, nowhere else.
  */
-import type {GenerationConfig} from './config/generation-config.ts';
+import type {GenerationConfig, SamplingDefaults} from './config/generation-config.ts';
 import type {EngineClient} from './engine/client/engine-client.ts';
 import type {EngineRequest} from './engine/protocol.ts';
 import {ValidationError} from './errors.ts';
@@ -20,11 +20,13 @@ import {resolveMaxTokens} from './sampling/resolve-max-tokens.ts';
 import {
   checkEngineLimits,
   type ResolvedSampling,
+  raisedTemperature,
   resolveBadWords,
   resolveSamplingParams,
 } from './sampling/resolve-sampling-params.ts';
 import type {SamplingParams} from './sampling/sampling-params.ts';
 import type {DecodedLogprobs, TokenLogprobs} from './sampling/token-logprobs.ts';
+import type {Logger} from './util/logger.ts';
 import {mergeStreams} from './util/merge-streams.ts';
 
 /** A request on its way: everything that can be refused before the engine has been checked when this exists. */
@@ -54,6 +56,7 @@ export interface GenerationParts {
   generation: GenerationConfig;
   /** Value of `--max-logprobs`; -1 = no limit. */
   maxLogprobs: number;
+  logger?: Logger;
 }
 
 export interface GenerationOptions {
@@ -74,7 +77,7 @@ export interface PreparedPrompt {
 export function resolvePrompt(
   request: SamplingRequest,
   prompt: RenderedPrompt,
-  {engine, tokenizer, generation}: GenerationParts,
+  {engine, tokenizer, generation, logger}: GenerationParts,
 ): PreparedPrompt {
   const maxTokens = resolveMaxTokens(request, {
     maxModelLen: engine.info.maxModelLen,
@@ -88,7 +91,14 @@ export function resolvePrompt(
     eosTokenId: tokenizer.eosTokenId,
     generationEosTokenIds: generation.eosTokenIds,
   });
+  if (logger) warnAboutTemperature(request, generation.defaults, logger);
   return {prompt, resolved};
+}
+
+function warnAboutTemperature(request: SamplingRequest, defaults: SamplingDefaults, logger: Logger): void {
+  const raised = raisedTemperature(request, defaults);
+  if (raised === null) return;
+  logger.warn(raised, `temperature ${raised.asked} is too small for stable numbers; ${raised.used} is used`);
 }
 
 /** Nothing goes to the engine before the events are read. */

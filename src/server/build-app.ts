@@ -11,6 +11,7 @@ import {registerPlugins} from './endpoint-plugins/register-plugins.ts';
 import {normalizeRootPath, normalizeUrl} from './normalize-url.ts';
 import {registerAccessLog} from './plugins/access-log.ts';
 import {registerAuth} from './plugins/auth.ts';
+import {registerBodyLogs} from './plugins/body-logs.ts';
 import {registerCors} from './plugins/cors.ts';
 import {registerErrorHandlers} from './plugins/error-handler.ts';
 import {registerLoadReport} from './plugins/load-report.ts';
@@ -35,6 +36,7 @@ import {registerLaterScaleOut} from './routes/later-scale-out.ts';
 import {registerLoad} from './routes/load.ts';
 import {registerModels} from './routes/models.ts';
 import {registerRender} from './routes/render.ts';
+import {registerResetPrefixCache} from './routes/reset-prefix-cache.ts';
 import {isDevMode, registerServerInfo} from './routes/server-info.ts';
 import {registerTokenize} from './routes/tokenize.ts';
 import {registerTokenizerInfo} from './routes/tokenizer-info.ts';
@@ -95,20 +97,21 @@ export function buildApp(appOptions: AppOptions): FastifyInstance {
   });
   app.decorateRequest('completionId', undefined);
   registerAccessLog(app, options, logger);
+  registerBodyLogs(app, options, logger);
   if (options.enableRequestIdHeaders) registerRequestIdHeader(app);
   registerAuth(app, options.apiKey);
   registerCors(app, options);
   registerLoadReport(app, context.llm);
   registerRawBody(app);
   const routes = new RouteTable(app);
-  registerErrorHandlers(app, {logger, routes, maxBodyBytes: options.maxBodyBytes});
+  registerErrorHandlers(app, {...options, logger, routes});
   registerHealth(routes, context);
   registerVersion(routes, context);
   registerLoad(routes, options.enableServerLoadTracking ? registerLoadTracking(app) : () => 0);
   registerMetrics(app, routes, context);
   registerKvEventSources(routes);
   registerDecisions(routes);
-  if (isDevMode()) registerServerInfo(routes, context);
+  if (isDevMode()) registerDevRoutes(routes, context);
   registerModels(routes, context);
   registerChatCompletions(routes, context);
   registerRender(routes, context);
@@ -124,4 +127,9 @@ export function buildApp(appOptions: AppOptions): FastifyInstance {
   registerPlugins(app, routes, appOptions.plugins ?? [], context);
   for (const {method, path} of routes.entries()) logger.debug({}, `Route: ${method} ${path}`);
   return app;
+}
+
+function registerDevRoutes(routes: RouteTable, context: ServerContext): void {
+  registerServerInfo(routes, context);
+  registerResetPrefixCache(routes, context);
 }

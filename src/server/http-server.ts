@@ -40,6 +40,8 @@ export interface HttpServer {
   server: Server;
   /** From now on requests go to this handler. */
   serve(handler: Handler): void;
+  /** Connections from now on get this certificate. Does nothing with plain HTTP. */
+  replaceTls(tls: HttpsOptions): void;
   /**
    * Stops listening and closes every connection when all answers are complete; what is left after the time is cut.
    * May be called twice.
@@ -47,8 +49,13 @@ export interface HttpServer {
   close(graceMs: number): Promise<void>;
 }
 
-/** @param tls null for plain HTTP */
-export function createHttpServer(tls: HttpsOptions | null = null): HttpServer {
+export interface HttpServerOptions {
+  /** Null for plain HTTP. */
+  tls?: HttpsOptions | null;
+  maxHeaderBytes?: number;
+}
+
+export function createHttpServer({tls = null, maxHeaderBytes}: HttpServerOptions = {}): HttpServer {
   let current: Handler = answerWhileLoading;
   let numOpenAnswers = 0;
   const answer: Handler = (request, response) => {
@@ -56,7 +63,9 @@ export function createHttpServer(tls: HttpsOptions | null = null): HttpServer {
     response.once('close', () => numOpenAnswers--);
     current(request, response);
   };
-  const server: Server = tls === null ? createServer(answer) : createTlsServer(tls, answer);
+  const limits = maxHeaderBytes === undefined ? {} : {maxHeaderSize: maxHeaderBytes};
+  const tlsServer = tls === null ? null : createTlsServer({...tls, ...limits}, answer);
+  const server: Server = tlsServer ?? createServer(limits, answer);
   server.keepAliveTimeout = keepAliveSeconds() * 1000;
   server.on('clientError', refuseBadRequest);
   return {
@@ -64,6 +73,7 @@ export function createHttpServer(tls: HttpsOptions | null = null): HttpServer {
     serve(handler) {
       current = handler;
     },
+    replaceTls: (next) => void tlsServer?.setSecureContext(next),
     close: (graceMs) => closeWhenAnswered(server, () => numOpenAnswers, graceMs),
   };
 }

@@ -9,12 +9,14 @@ import {refuseUnsupportedFields} from '../core/protocol/openai/unsupported-field
 import type {ServerContext} from './server-context.ts';
 
 /** The texts of the reference; both queue limits answer before anything is rendered. */
+const BACKLOG_MESSAGE =
+  'The engine has reached its prefill token backlog limit. Please try again later or on a different instance.';
 const BUSY_MESSAGE =
   'The engine is currently busy and cannot accept new requests. Please try again later or on a different instance.';
 const UNTRUSTED_TEMPLATE_MESSAGE =
   'Chat template is passed with request, but --trust-request-chat-template is not set. Refused request with untrusted chat template.';
 
-/** Options that can run arbitrary amounts of media code; a text-only server never trusts them. */
+/** Options that can run arbitrary amounts of media code. */
 const MEDIA_OPTIONS = [
   {param: 'media_io_kwargs', work: 'multimodal media loading'},
   {param: 'mm_processor_kwargs', work: 'multimodal preprocessing'},
@@ -33,10 +35,15 @@ export function checkModelName({model}: {model: string | null}, {servedModelName
 /** @param n every choice needs a place of its own @throws EngineDeadError, OverloadedError */
 export function checkCapacity({n}: {n: number}, {llm, options, rejections}: ServerContext): void {
   if (!llm.isAlive()) throw new EngineDeadError('The engine is dead');
-  const {maxNumQueuedReqs} = options;
-  if (maxNumQueuedReqs === null || llm.numOpenRequests() + n <= maxNumQueuedReqs) return;
-  rejections.tell('max_num_queued_reqs');
-  throw new OverloadedError(BUSY_MESSAGE);
+  const {maxNumQueuedReqs, maxNumQueuedTokens} = options;
+  if (maxNumQueuedReqs !== null && llm.numOpenRequests() + n > maxNumQueuedReqs) {
+    rejections.tell('max_num_queued_reqs');
+    throw new OverloadedError(BUSY_MESSAGE);
+  }
+  if (maxNumQueuedTokens !== null && llm.numBacklogTokens() >= maxNumQueuedTokens) {
+    rejections.tell('max_num_queued_tokens');
+    throw new OverloadedError(BACKLOG_MESSAGE);
+  }
 }
 
 /** No tool parser can be configured yet, so a request that needs one gets the text about the missing flag. */
@@ -64,7 +71,9 @@ export function checkTemplateTrust(
 /** @throws ValidationError */
 export function checkMediaOptions(
   request: Pick<ChatCompletionRequest, 'media_io_kwargs' | 'mm_processor_kwargs'>,
+  {options}: ServerContext,
 ): void {
+  if (options.trustRequestMmKwargs) return;
   for (const {param, work} of MEDIA_OPTIONS) {
     if (Object.keys(request[param] ?? {}).length === 0) continue;
     throw new ValidationError(
@@ -85,7 +94,7 @@ export function checkRequestPolicy(request: ChatCompletionRequest, context: Serv
 function checkChatOptions(request: ChatCompletionRequest, context: ServerContext): void {
   checkToolAvailability(request);
   checkTemplateTrust(request, context);
-  checkMediaOptions(request);
+  checkMediaOptions(request, context);
 }
 
 /** For a chat request that is only rendered: the engine and what it can do do not matter. */

@@ -8,6 +8,8 @@ import type {EngineOptions} from '../core/config/engine-config.ts';
 const jsonObject = z.record(z.string(), z.unknown());
 const textList = z.array(z.string());
 
+/** As in the reference. */
+const DEFAULT_MAX_HEADER_BYTES = 4 * 1024 * 1024;
 /** Requests of up to this many bytes are read; the reference has no limit. */
 const DEFAULT_MAX_BODY_BYTES = 256 * 1024 * 1024;
 
@@ -55,6 +57,15 @@ export const serverOptionsSchema = z.object({
   sslCiphers: z.string().nullable().default(null).meta({
     description: 'Allowed ciphers, as OpenSSL writes them',
     group: 'Frontend',
+  }),
+  enableSslRefresh: z.boolean().default(false).meta({
+    description: 'Watch the files of --ssl-… and use new certificates without a restart',
+    group: 'Frontend',
+  }),
+  h11MaxIncompleteEventSize: z.int().min(1024).default(DEFAULT_MAX_HEADER_BYTES).meta({
+    description: 'Most bytes that the headers of a request may have',
+    group: 'Frontend',
+    valueName: 'BYTES',
   }),
   plugin: textList.default([]).meta({
     description: 'Modules that add routes, as files or packages',
@@ -134,6 +145,11 @@ export const serverOptionsSchema = z.object({
     description: 'Most unfinished requests; further ones are refused with 503. The default is no limit',
     group: 'SchedulerConfig',
   }),
+  maxNumQueuedTokens: z.int().min(0).nullable().default(null).meta({
+    description:
+      'Most prompt tokens of requests that wait for their first token; at the limit further requests are refused with 503. The default is no limit',
+    group: 'SchedulerConfig',
+  }),
   streamInterval: z.int().min(1).default(1).meta({
     description: 'Least tokens of a streamed chunk; the first and the last come at once',
     group: 'SchedulerConfig',
@@ -158,6 +174,14 @@ export const serverOptionsSchema = z.object({
   }),
   defaultChatTemplateKwargs: jsonObject.nullable().default(null).meta({
     description: 'Template variables for every request; a request may replace single ones',
+    group: 'Frontend',
+  }),
+  reasoningEffortMap: jsonObject.nullable().default(null).meta({
+    description: 'What templates get in place of a reasoning_effort, e.g. {"minimal": "low"}',
+    group: 'Frontend',
+  }),
+  trustRequestMmKwargs: z.boolean().default(false).meta({
+    description: 'Accept media_io_kwargs and mm_processor_kwargs in requests; a text model has no use for them',
     group: 'Frontend',
   }),
   excludeToolsWhenToolChoiceNone: z.boolean().default(false).meta({
@@ -207,6 +231,10 @@ export const serverOptionsSchema = z.object({
   }),
   maxLogLen: z.int().min(0).nullable().default(null).meta({
     description: 'Most characters of a text in the log; the default is no limit',
+    group: 'Frontend',
+  }),
+  logErrorStack: z.boolean().default(false).meta({
+    description: 'Log the stack of every error that a client gets',
     group: 'Frontend',
   }),
   disableAccessLogForEndpoints: z.string().default('').meta({

@@ -18,6 +18,7 @@ import {listen, listenOnSocket, urlOf} from './listen.ts';
 import type {ServeOptions, ServerOptions} from './server-config.ts';
 import {startThroughputLog} from './throughput-log.ts';
 import {readTlsOptions} from './tls.ts';
+import {startTlsRefresh} from './tls-refresh.ts';
 
 /** Shows how far the loading is. */
 export interface ProgressReporter {
@@ -68,7 +69,7 @@ export async function startServer(options: ServeOptions, context: StartContext):
   checkServerOptions(options.server);
   const tls = await readTlsOptions(options.server);
   const plugins = await loadPlugins(options.server.plugin);
-  const http = createHttpServer(tls);
+  const http = createHttpServer({tls, maxHeaderBytes: options.server.h11MaxIncompleteEventSize});
   const place = await bindServer(http, options.server);
   try {
     const loaded = await loadModel(options, context);
@@ -152,7 +153,8 @@ class ServingProcess implements RunningServer {
   readonly #modelRoot: string;
   readonly #logger: Logger;
   readonly #activeRequests = new ActiveRequests();
-  readonly #stopThroughputLog: () => void;
+  /** Ends what runs beside the answers. */
+  readonly #stopHelpers: (() => void)[] = [];
   #isStopping = false;
   #death: Error | null = null;
   #stopped: Promise<void> | null = null;
@@ -176,7 +178,8 @@ class ServingProcess implements RunningServer {
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
     });
-    this.#stopThroughputLog = options.server.disableLogStats ? () => {} : startThroughputLog(llm, logger);
+    if (!options.server.disableLogStats) this.#stopHelpers.push(startThroughputLog(llm, logger));
+    if (options.server.enableSslRefresh) this.#stopHelpers.push(startTlsRefresh(http, options.server, logger));
     logger.info({}, `Chat template: ${templateSource}`);
     logApiKeys(options.server, logger);
     llm.death.then((error) => this.#onEngineDeath(error));
@@ -208,7 +211,7 @@ class ServingProcess implements RunningServer {
     await this.#drain();
     this.#activeRequests.endAll('shutdown');
     await this.#http.close(CLOSE_GRACE_MS);
-    this.#stopThroughputLog();
+    for (const stop of this.#stopHelpers) stop();
     await this.llm.close();
     this.#logger.info({}, 'Stopped');
     this.#resolveClosed(this.#death ? {reason: 'engine-death', error: this.#death} : {reason: 'stopped'});

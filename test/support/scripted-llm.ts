@@ -7,6 +7,7 @@ import type {GenerationConfig} from '../../src/core/config/generation-config.ts'
 import {createLlm, type Llm} from '../../src/core/llm.ts';
 import {findChatTemplates} from '../../src/core/renderer/find-chat-template.ts';
 import {createRenderer, type RendererOptions} from '../../src/core/renderer/render-chat.ts';
+import type {Logger} from '../../src/core/util/logger.ts';
 import {embeddedModelFolder, embeddedTokenizer} from './embedded-model.ts';
 import {playTokens, ScriptedEngineClient, type ScriptedEngineOptions} from './scripted-engine-client.ts';
 
@@ -15,6 +16,7 @@ export interface ScriptedLlmOptions extends Partial<ScriptedEngineOptions> {
   answer?: string;
   generation?: Partial<GenerationConfig>;
   renderer?: Partial<RendererOptions>;
+  logger?: Logger;
 }
 
 export interface ScriptedLlm {
@@ -24,6 +26,7 @@ export interface ScriptedLlm {
 
 export async function createScriptedLlm({
   answer = 'Hello!',
+  logger,
   ...options
 }: ScriptedLlmOptions = {}): Promise<ScriptedLlm> {
   const tokenizer = await embeddedTokenizer();
@@ -39,7 +42,7 @@ export async function createScriptedLlm({
     ...options.renderer,
   });
   const generation = {defaults: {}, overrideMaxTokens: null, eosTokenIds: [2], warning: null, ...options.generation};
-  return {llm: createLlm({engine, tokenizer, renderer, generation, maxLogprobs: 20}), engine};
+  return {llm: createLlm({engine, tokenizer, renderer, generation, maxLogprobs: 20, ...(logger && {logger})}), engine};
 }
 
 function embeddedTemplates() {

@@ -55,8 +55,8 @@ export async function openTestApp(
   serverOptions: Partial<ServerOptions> = {},
   appOptions: Pick<AppOptions, 'plugins'> = {},
 ): Promise<TestApp> {
-  const {llm, engine} = await createScriptedLlm(llmOptions);
   const logger = new RecordingLogger();
+  const {llm, engine} = await createScriptedLlm({logger, ...llmOptions});
   const options = serverOptionsSchema.parse({servedModelName: ['tiny', 'alias'], ...serverOptions});
   const app = buildApp({llm, options, modelRoot: 'models/tiny', version: '1.2.3', logger, ...appOptions});
   open.push(app);

@@ -215,6 +215,15 @@ function samplingValues(merged: MergedValues) {
   };
 }
 
+/** A temperature that is neither greedy nor usable, and what stands in its place; null for all others. */
+export function raisedTemperature(
+  request: SamplingRequest,
+  defaults: SamplingDefaults,
+): {asked: number; used: number} | null {
+  const {temperature: asked} = mergeValues(request, defaults);
+  return asked >= GREEDY_BELOW && asked < MIN_TEMPERATURE ? {asked, used: MIN_TEMPERATURE} : null;
+}
+
 /** End ids that act as stop tokens unless `ignore_eos`, then the request's own; each once. */
 function stopTokenIdsOf(request: SamplingRequest, context: SamplingContext): number[] {
   const extraEnds = context.generationEosTokenIds.filter((id) => id !== context.eosTokenId);

@@ -4,11 +4,15 @@
  */
 import {STATUS_CODES} from 'node:http';
 import type {FastifyError, FastifyInstance, FastifyReply, FastifyRequest} from 'fastify';
+import {OverloadedError} from '../../core/errors.ts';
 import type {Logger} from '../../core/util/logger.ts';
 import {errorBody, errorResponse, isServerFault} from '../error-response.ts';
 import {UnreadableBodyError} from '../read-body.ts';
 import type {RouteTable} from '../route-table.ts';
 import {sendEmpty, sendJson} from '../send-json.ts';
+
+/** When a client that was turned away for load may ask again. */
+const RETRY_AFTER_SECONDS = 1;
 
 /** An error that the framework raised itself, such as a body above the limit. */
 function isFrameworkError(error: unknown): error is FastifyError & {statusCode: number} {
@@ -21,11 +25,16 @@ function frameworkErrorText({code, message}: FastifyError, maxBodyBytes: number)
   return `The request body is larger than the limit of ${maxBodyBytes} bytes (--max-body-bytes).`;
 }
 
-/** Sends what an error deserves; faults of the server go to the log with their stack. */
-export function sendError(reply: FastifyReply, error: unknown, logger: Logger): FastifyReply {
+/** Sends what an error deserves; faults of the server, or all when that is wanted, go to the log with their stack. */
+export function sendError(
+  reply: FastifyReply,
+  error: unknown,
+  {logger, logErrorStack}: Pick<ErrorHandlerOptions, 'logger' | 'logErrorStack'>,
+): FastifyReply {
   if (error instanceof UnreadableBodyError) return sendJson(reply, 400, {detail: error.detail});
-  if (isServerFault(error)) logger.error({requestId: reply.request.id, err: error}, 'request failed');
+  if (isServerFault(error) || logErrorStack) logger.error({requestId: reply.request.id, err: error}, 'request failed');
   const {status, body} = errorResponse(error);
+  if (error instanceof OverloadedError) reply.header('retry-after', String(RETRY_AFTER_SECONDS));
   return sendJson(reply, status, body);
 }
 
@@ -53,12 +62,14 @@ export interface ErrorHandlerOptions {
   logger: Logger;
   routes: RouteTable;
   maxBodyBytes: number;
+  /** `--log-error-stack`. */
+  logErrorStack: boolean;
 }
 
 export function registerErrorHandlers(app: FastifyInstance, options: ErrorHandlerOptions): void {
-  const {logger, routes, maxBodyBytes} = options;
+  const {routes, maxBodyBytes} = options;
   app.setErrorHandler((error, _request, reply) => {
-    if (!isFrameworkError(error)) return sendError(reply, error, logger);
+    if (!isFrameworkError(error)) return sendError(reply, error, options);
     const {statusCode} = error;
     const text = frameworkErrorText(error, maxBodyBytes);
     return sendJson(reply, statusCode, errorBody(statusCode, STATUS_CODES[statusCode] ?? 'Error', text));

@@ -8,7 +8,8 @@ import {endpointHandler, type GenerationEndpoint, schemaLimits} from '../generat
 import {IgnoredFields} from '../ignored-fields.ts';
 import {chatContext} from '../openai/chat-context.ts';
 import {WholeAnswer} from '../openai/chat-response.ts';
-import {answerId, withHeaderPriority} from '../read-request.ts';
+import {withServerFields} from '../read-chat.ts';
+import {answerId} from '../read-request.ts';
 import {checkCapacity, checkRequestPolicy} from '../request-policy.ts';
 import type {RouteTable} from '../route-table.ts';
 import type {ServerContext} from '../server-context.ts';
@@ -22,9 +23,10 @@ function createBatchEndpoint(context: ServerContext): GenerationEndpoint {
   const ignoredFields = new IgnoredFields(context.logger, CHAT_FIELDS);
   return {
     open(body, request) {
-      const [first, ...others] = readBatch(body);
+      const conversations = readBatch(body);
       ignoredFields.report(body);
-      const batch: ChatBatchRequest = [withHeaderPriority(first, request), ...others];
+      // As many as before, so at least one.
+      const batch = conversations.map((chat) => withServerFields(chat, request, context.options)) as ChatBatchRequest;
       return (reply) => {
         checkRequestPolicy(batch[0], context);
         checkCapacity({n: batch.length}, context);

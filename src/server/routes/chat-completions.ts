@@ -3,19 +3,16 @@
  */
 import type {FastifyReply, FastifyRequest} from 'fastify';
 import type {Generation} from '../../core/llm.ts';
-import {
-  CHAT_FIELDS,
-  type ChatCompletionRequest,
-  createChatRequestReader,
-} from '../../core/protocol/openai/chat-completion.ts';
+import {CHAT_FIELDS, type ChatCompletionRequest} from '../../core/protocol/openai/chat-completion.ts';
 import {type AnswerForm, answerGeneration} from '../answer-generation.ts';
-import {endpointHandler, type GenerationEndpoint, schemaLimits} from '../generation-endpoint.ts';
+import {endpointHandler, type GenerationEndpoint} from '../generation-endpoint.ts';
 import {IgnoredFields} from '../ignored-fields.ts';
 import {ChatChunks} from '../openai/chat-chunks.ts';
 import {chatContext} from '../openai/chat-context.ts';
 import {WholeAnswer} from '../openai/chat-response.ts';
 import {streamOptions} from '../openai/stream-options.ts';
-import {answerId, withHeaderPriority} from '../read-request.ts';
+import {createChatReader} from '../read-chat.ts';
+import {answerId} from '../read-request.ts';
 import {checkRequestPolicy} from '../request-policy.ts';
 import type {RouteTable} from '../route-table.ts';
 import type {ServerContext} from '../server-context.ts';
@@ -25,11 +22,11 @@ export function registerChatCompletions(routes: RouteTable, context: ServerConte
 }
 
 export function createChatEndpoint(context: ServerContext): GenerationEndpoint {
-  const readChat = createChatRequestReader(schemaLimits());
+  const readChat = createChatReader(context);
   const ignoredFields = new IgnoredFields(context.logger, CHAT_FIELDS);
   return {
     open(body, request) {
-      const chat = withHeaderPriority(readChat(body), request);
+      const chat = readChat(body, request);
       ignoredFields.report(body);
       return (reply) => {
         checkRequestPolicy(chat, context);

@@ -3,9 +3,9 @@
  * to go on with. What the engine itself would check is not checked here.
  */
 import type {FastifyReply, FastifyRequest} from 'fastify';
-import {createChatRequestReader} from '../../core/protocol/openai/chat-completion.ts';
 import {createCompletionRequestReader, promptsOf} from '../../core/protocol/openai/completion.ts';
 import {schemaLimits} from '../generation-endpoint.ts';
+import {createChatReader} from '../read-chat.ts';
 import {answerId, readRequestBody, withHeaderPriority} from '../read-request.ts';
 import {checkCompletionRenderPolicy, checkRenderPolicy} from '../request-policy.ts';
 import type {RouteHandler, RouteTable} from '../route-table.ts';
@@ -20,9 +20,9 @@ export function registerRender(routes: RouteTable, context: ServerContext): void
 }
 
 function createChatRender(context: ServerContext): RouteHandler {
-  const readChat = createChatRequestReader(schemaLimits());
+  const readChat = createChatReader(context);
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const chat = withHeaderPriority(readChat(readRequestBody(request)), request);
+    const chat = readChat(readRequestBody(request), request);
     checkRenderPolicy(chat, context);
     const rendered = await context.llm.renderChat(chat);
     return sendJson(reply, 200, renderedChat(answerId('chatcmpl', request, chat), chat, rendered));

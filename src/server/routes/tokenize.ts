@@ -21,7 +21,7 @@ async function answerTokenize(
   checkModelName(tokenize, context);
   if (tokenize.type === 'chat') {
     checkTemplateTrust(tokenize, context);
-    checkMediaOptions(tokenize);
+    checkMediaOptions(tokenize, context);
   }
   const {llm} = context;
   const tokens = await llm.tokenize(tokenize);

@@ -1,6 +1,6 @@
 /** HTTPS, Unix sockets, and options that keep the server from starting. */
 import {once} from 'node:events';
-import {readFile} from 'node:fs/promises';
+import {copyFile, readFile, writeFile} from 'node:fs/promises';
 import {get as getPlain, type IncomingMessage} from 'node:http';
 import {get as getSecure} from 'node:https';
 import {createServer} from 'node:net';
@@ -11,6 +11,7 @@ import {UsageError} from '../../../src/core/errors.ts';
 import {type ServerOptions, serverOptionsSchema} from '../../../src/server/server-config.ts';
 import {type LoadModel, type RunningServer, startServer} from '../../../src/server/start-server.ts';
 import {readTlsOptions} from '../../../src/server/tls.ts';
+import {startTlsRefresh} from '../../../src/server/tls-refresh.ts';
 import {RecordingLogger} from '../../support/recording-logger.ts';
 import {createScriptedLlm} from '../../support/scripted-llm.ts';
 import {createTemporaryFolder} from '../../support/temporary-folder.ts';
@@ -54,6 +55,23 @@ describe('HTTPS', () => {
     expect(await statusOf(getSecure(`${url}/health`, {ca, cert: ca, key, agent: false}))).toBe(200);
   });
 
+  it('takes a new certificate while it runs, and keeps the old one while files do not fit', async () => {
+    const folder = await createTemporaryFolder();
+    const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+    await copyFile(sslCertfile, certFile);
+    await copyFile(sslKeyfile, keyFile);
+    const replaced: unknown[] = [];
+    const logger = new RecordingLogger();
+    const settings = serverOptionsSchema.parse({sslCertfile: certFile, sslKeyfile: keyFile});
+    const stop = startTlsRefresh({replaceTls: (tls) => replaced.push(tls)}, settings, logger, 20);
+    await writeFile(certFile, 'no certificate');
+    await expect.poll(() => logger.matching('stays as it was').length).toBeGreaterThan(0);
+    expect(replaced).toEqual([]);
+    await writeFile(certFile, await readFile(sslCertfile));
+    await expect.poll(() => replaced.length).toBeGreaterThan(0);
+    stop();
+  });
+
   const wrongFiles: [string, Partial<ServerOptions>, string][] = [
     ['a key without certificate', {sslKeyfile}, '--ssl-keyfile needs --ssl-certfile'],
     ['a missing file', {sslCertfile: '/nope.pem'}, '--ssl-certfile: /nope.pem cannot be read'],
@@ -87,6 +105,14 @@ describe('options that do not go together', () => {
   const refused: [Partial<ServerOptions>, string][] = [
     [{enableLogOutputs: true}, '--enable-log-outputs requires --enable-log-requests'],
     [{enablePerRequestMetrics: true, disableLogStats: true}, '--enable-per-request-metrics requires engine statistics'],
+    [
+      {reasoningEffortMap: {low: 1}},
+      '--reasoning-effort-map must be a JSON object mapping reasoning efforts to strings.',
+    ],
+    [
+      {reasoningEffortMap: {huge: 'max'}},
+      "--reasoning-effort-map has unknown efforts ['huge']; keys must be one of ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'].",
+    ],
   ];
   it.each(refused)('keep the server from starting: %j', async (options, message) => {
     await expect(start(options)).rejects.toThrow(message);

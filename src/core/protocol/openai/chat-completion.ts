@@ -33,6 +33,10 @@ export const DEFAULT_MAX_STOP_STRINGS = 4;
 
 export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
+export function isReasoningEffort(text: string): boolean {
+  return (REASONING_EFFORTS as readonly string[]).includes(text);
+}
+
 const functionSchema = laxObject({
   name: laxString(),
   description: nullable(laxString()),
@@ -100,7 +104,8 @@ export function chatCompletionShape({maxStopStrings}: ChatSchemaLimits) {
     tools: nullable(laxList(toolSchema)),
     // Null is not `none`: with null the model may see the tools and its calls are dropped.
     tool_choice: toolChoiceSchema.nullable().default('none'),
-    reasoning_effort: nullable(laxLiteral(REASONING_EFFORTS)),
+    // Any text from here on: the server may put another in its place.
+    reasoning_effort: nullable(laxLiteral(REASONING_EFFORTS).transform(String)),
     thinking_token_budget: nullable(laxInt()),
     include_reasoning: withDefault(laxBool(), true),
     parallel_tool_calls: orDefault(laxBool(), true),
