@@ -1,5 +1,5 @@
 /**
- * The bundle in dist/: one file per command, the help class, the entry of the engine process, and shared chunks. Pure
+ * The bundle in dist/: one file per command, the help class, the hook for unknown commands, the entry of the engine process, and shared chunks. Pure
  * JavaScript packages are bundled because reading hundreds of small files is most of the start-up time; packages with
  * native parts stay outside, and so do oclif, which finds its plugins by their folders, and prom-client, whose
  * OpenTelemetry package gives its modules names that the bundler makes collide.
@@ -13,6 +13,7 @@ export default defineConfig({
   entry: {
     ...Object.fromEntries(commands.map((name) => [`commands/${name}`, `src/commands/${name}.ts`])),
     'cli/help': 'src/cli/help.ts',
+    'cli/command-not-found': 'src/cli/command-not-found.ts',
     'engine-process': 'src/core/engine/engine-process.ts',
   },
   format: 'esm',

@@ -12,6 +12,7 @@ pjson.oclif = {
   ...pjson.oclif,
   commands: {strategy: 'pattern', target: './src/commands'},
   helpClass: './src/cli/help.ts',
+  hooks: {command_not_found: './src/cli/command-not-found.ts'},
 };
 
 const argv = process.argv.slice(2);

@@ -43,6 +43,21 @@ describe('version and help', () => {
   });
 });
 
+describe('an unknown command', () => {
+  it.each([
+    [['serv'], 'Error: Unknown command serv\ndid you mean parlance serve?\n'],
+    [['xyzzyxyzzy'], 'Error: Unknown command xyzzyxyzzy\n`parlance --help` lists all commands\n'],
+  ])('%j is wrong use', async (argv, stderr) => {
+    expect(await runProgram(argv)).toEqual({code: 2, stdout: '', stderr});
+  });
+
+  it('is named in JSON when that is asked for', async () => {
+    const {code, stdout} = await runProgram(['serv', '--json']);
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout)).toEqual({error: {message: 'Unknown command serv', type: 'UsageError', code: 2}});
+  });
+});
+
 describe('where a value comes from', () => {
   const cases = [
     {flag: false, env: false, file: false, value: 32, origin: 'default'},

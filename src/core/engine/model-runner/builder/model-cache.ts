@@ -10,6 +10,7 @@ import os from 'node:os';
 import path from 'node:path';
 import {pipeline} from 'node:stream/promises';
 import {ModelError} from '../../../errors.ts';
+import {makeFolder} from '../../../util/make-folder.ts';
 import {userCacheFolder} from '../../../util/user-folders.ts';
 
 /** To be raised with every change of the graph or of the file layout. */
@@ -70,7 +71,7 @@ async function writableFolder(chosen: string | null): Promise<string> {
   let reason: unknown;
   for (const folder of candidates) {
     try {
-      await mkdir(path.join(folder, 'models'), {recursive: true});
+      await makeFolder(path.resolve(folder, 'models'));
       return folder;
     } catch (error) {
       reason = error;
