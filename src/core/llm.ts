@@ -3,12 +3,12 @@
  * chat call nothing deeper.
  */
 import type {EngineConfig, EngineOptions} from './config/engine-config.ts';
-import {loadGenerationConfig} from './config/generation-config.ts';
+import {loadGenerationConfig, type SamplingDefaults} from './config/generation-config.ts';
 import {startChildProcessEngine} from './engine/client/child-process-client.ts';
 import type {EngineClient} from './engine/client/engine-client.ts';
 import {observeEngine} from './engine/client/observed-engine-client.ts';
 import type {LoadStage, ModelInfo, StepStats} from './engine/protocol.ts';
-import {EngineDeadError} from './errors.ts';
+import {EngineDeadError, UsageError} from './errors.ts';
 import type {Generation, GenerationOptions, GenerationParts} from './generation.ts';
 import type {SequenceObserver} from './metrics/sequence-observer.ts';
 import {loadModelConfig} from './model/model-config.ts';
@@ -23,6 +23,7 @@ import type {GenerateRequest} from './protocol/scale-out/generate-request.ts';
 import type {ContentFormat} from './renderer/content-parts.ts';
 import {type ChatTemplates, findChatTemplates} from './renderer/find-chat-template.ts';
 import {createRenderer, type Renderer} from './renderer/render-chat.ts';
+import {samplingDefaultsFault} from './sampling/resolve-sampling-params.ts';
 import {
   type PreparedPrompt,
   prepareTokens,
@@ -217,12 +218,20 @@ function defaultTemplate({override, named}: ChatTemplates): string | null {
 
 async function loadGeneration(files: ModelFiles, options: LoadLlmOptions) {
   const {eosTokenIds} = await loadModelConfig(files.configPath);
-  return loadGenerationConfig({
+  const generation = await loadGenerationConfig({
     mode: options.generationConfig,
     modelFile: files.generationConfigPath,
     override: options.overrideGenerationConfig,
     modelEosTokenIds: eosTokenIds,
   });
+  if (options.overrideGenerationConfig !== null) refuseUselessDefaults(generation.defaults);
+  return generation;
+}
+
+/** A default that no request could use is a mistake of the one who stated it. @throws UsageError */
+function refuseUselessDefaults(defaults: SamplingDefaults): void {
+  const fault = samplingDefaultsFault(defaults);
+  if (fault !== null) throw new UsageError(`--override-generation-config: ${fault}`);
 }
 
 /** Both at the same time; when the tokenizer fails, the engine is stopped. */

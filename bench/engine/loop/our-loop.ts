@@ -3,31 +3,9 @@ import {type EngineConfig, engineOptionsSchema} from '../../../src/core/config/e
 import {EngineCore} from '../../../src/core/engine/engine-core.ts';
 import {loadModel} from '../../../src/core/engine/model-runner/load-model.ts';
 import type {EngineRequest} from '../../../src/core/engine/protocol.ts';
-import type {SamplingParams} from '../../../src/core/sampling/sampling-params.ts';
+import {samplingParams} from '../../../test/support/sampling-params.ts';
 import type {BareLoop, LoopSettings} from './loop-protocol.ts';
 import {serveLoop} from './serve-loop.ts';
-
-const greedy: Omit<SamplingParams, 'maxTokens'> = {
-  temperature: 0,
-  topK: 0,
-  topP: 1,
-  minP: 0,
-  presencePenalty: 0,
-  frequencyPenalty: 0,
-  repetitionPenalty: 1,
-  seed: null,
-  minTokens: 0,
-  eosTokenId: null,
-  stopTokenIds: [],
-  ignoreEos: true,
-  logitBias: [],
-  allowedTokenIds: null,
-  badWordsTokenIds: [],
-  logprobs: null,
-  logprobTokenIds: null,
-  promptLogprobs: null,
-  repetitionDetection: null,
-};
 
 async function openLoop({modelPath, threads}: LoopSettings): Promise<BareLoop> {
   const config: EngineConfig = {...engineOptionsSchema.parse({threads}), modelPath};
@@ -47,7 +25,8 @@ async function openLoop({modelPath, threads}: LoopSettings): Promise<BareLoop> {
 }
 
 function requestOf(promptTokenIds: number[], stream: number, maxTokens: number): EngineRequest {
-  return {requestId: `${stream}`, promptTokenIds, sampling: {...greedy, maxTokens}, priority: 0, cacheSalt: null};
+  const sampling = samplingParams({maxTokens, ignoreEos: true});
+  return {requestId: `${stream}`, promptTokenIds, sampling, priority: 0, cacheSalt: null};
 }
 
 await serveLoop(openLoop);

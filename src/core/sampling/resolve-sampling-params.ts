@@ -8,7 +8,7 @@
  */
 import type {SamplingDefaults} from '../config/generation-config.ts';
 import {ValidationError} from '../errors.ts';
-import {stopStringsOf} from '../protocol/openai/chat-completion.ts';
+import {parseChatCompletionRequest, stopStringsOf} from '../protocol/openai/chat-completion.ts';
 import {checkConstraint} from '../protocol/openai/constraint-check.ts';
 import {pythonFloat, pythonRepr} from '../protocol/openai/python-repr.ts';
 import type {SamplingRequest} from '../protocol/openai/sampling-request.ts';
@@ -181,8 +181,17 @@ const SAMPLING_RULES: SamplingRule[] = [
   },
 ];
 
+const brokenRule = (values: CheckedValues) => SAMPLING_RULES.find(({isBroken}) => isBroken(values));
+
+/** What would refuse every request that leaves its parameters to the server; null when nothing would. */
+export function samplingDefaultsFault(defaults: SamplingDefaults): string | null {
+  const request = parseChatCompletionRequest({messages: []});
+  const values = {...mergeValues(request, defaults), request, maxTokens: defaults.maxTokens ?? 1, maxN: DEFAULT_MAX_N};
+  return brokenRule(values)?.message(values) ?? null;
+}
+
 function checkSampling(values: CheckedValues): void {
-  const rule = SAMPLING_RULES.find(({isBroken}) => isBroken(values));
+  const rule = brokenRule(values);
   if (!rule) return;
   const shown = rule.shown && {param: rule.shown.param, value: rule.shown.value(values)};
   throw new ValidationError(rule.message(values), shown ?? {});

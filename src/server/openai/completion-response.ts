@@ -12,28 +12,19 @@ import {CompletionText} from './completion-text.ts';
 import {OutputFold} from './output-fold.ts';
 import {type UsageFormat, wholeCompletionUsage} from './usage.ts';
 
-export class WholeCompletion implements WholeForm {
+export class WholeCompletion extends OutputFold implements WholeForm {
   readonly #context: CompletionContext;
   readonly #usageFormat: UsageFormat;
-  readonly #fold: OutputFold;
 
   constructor(context: CompletionContext, usageFormat: UsageFormat) {
+    super(context.numChoices);
     this.#context = context;
     this.#usageFormat = usageFormat;
-    this.#fold = new OutputFold(context.numChoices);
-  }
-
-  push(output: ChatOutput): void {
-    this.#fold.push(output);
-  }
-
-  abort(): void {
-    this.#fold.abort();
   }
 
   toResponse(counts: PromptCounts) {
     const {id, created, model, systemFingerprint, metrics} = this.#context;
-    const {totalTokens: completionTokens, outputs} = this.#fold;
+    const {totalTokens: completionTokens, outputs} = this;
     return {
       id,
       object: 'text_completion',

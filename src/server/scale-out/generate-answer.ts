@@ -80,28 +80,19 @@ export class GenerateChunks implements StreamForm {
 }
 
 /** The fold of the same outputs. */
-export class WholeGenerate implements WholeForm {
+export class WholeGenerate extends OutputFold implements WholeForm {
   readonly #context: GenerateContext;
   readonly #usageFormat: UsageFormat;
-  readonly #fold: OutputFold;
 
   constructor(context: GenerateContext, usageFormat: UsageFormat) {
+    super(context.numChoices);
     this.#context = context;
     this.#usageFormat = usageFormat;
-    this.#fold = new OutputFold(context.numChoices);
-  }
-
-  push(output: ChatOutput): void {
-    this.#fold.push(output);
-  }
-
-  abort(): void {
-    this.#fold.abort();
   }
 
   toResponse(counts: PromptCounts): Fields {
     const {id, model, created, promptTokenIds, promptLogprobs, mode} = this.#context;
-    const {totalTokens: completionTokens, outputs} = this.#fold;
+    const {totalTokens: completionTokens, outputs} = this;
     return {
       request_id: id,
       model,

@@ -70,6 +70,18 @@ describe('loadLlm', () => {
     ]);
   });
 
+  it.each([
+    [{temperature: -1}, 'temperature must be non-negative, got -1.0.'],
+    [{top_p: 0}, 'top_p must be in (0, 1], got 0.0.'],
+    [{max_new_tokens: 0}, 'max_tokens must be at least 1, got 0.'],
+  ])('refuses the sampling defaults %j before it starts the engine', async (overrideGenerationConfig, message) => {
+    const start: StartEngine = () => Promise.reject(new Error('started'));
+    await expect(load({overrideGenerationConfig}, start)).rejects.toMatchObject({
+      name: 'UsageError',
+      message: `--override-generation-config: ${message}`,
+    });
+  });
+
   it('refuses a template path that does not exist before it starts the engine', async () => {
     const start: StartEngine = () => Promise.reject(new Error('started'));
     await expect(load({chatTemplate: './missing.jinja'}, start)).rejects.toMatchObject({

@@ -8,7 +8,7 @@
 import type * as z from 'zod';
 import {checkChatBody, prepareChatBody} from './chat-before-checks.ts';
 import {chatMessageSchema} from './chat-message-schema.ts';
-import {checkSelfCheckedFields, checkTransferParams} from './field-checks.ts';
+import {checkTransferParams} from './field-checks.ts';
 import {
   laxBool,
   laxDict,
@@ -25,8 +25,8 @@ import {
   orDefault,
   withDefault,
 } from './lax-types.ts';
-import {parseWithSchema} from './schema-errors.ts';
-import {checkStructuredOutputs, responseFormatSchema, structuredOutputsSchema} from './structured-outputs.ts';
+import {readGenerationBody} from './read-generation-body.ts';
+import {responseFormatSchema, structuredOutputsSchema} from './structured-outputs.ts';
 
 /** Limit of stop strings unless `VLLM_MAX_STOP_STRINGS` says otherwise. */
 export const DEFAULT_MAX_STOP_STRINGS = 4;
@@ -179,11 +179,7 @@ export type ChatRequestReader = (body: unknown) => ChatCompletionRequest;
 export function createChatRequestReader(limits: ChatSchemaLimits): ChatRequestReader {
   const schema = chatCompletionSchema(limits);
   return (body) => {
-    const prepared = prepareChatBody(body);
-    checkChatBody(prepared);
-    checkSelfCheckedFields(prepared);
-    const request = parseWithSchema(schema, prepared);
-    checkStructuredOutputs(request);
+    const request = readGenerationBody(schema, prepareChatBody(body), checkChatBody);
     checkTransferParams(request.kv_transfer_params);
     return {...request, prompt_logprobs: promptLogprobsOf(request)};
   };

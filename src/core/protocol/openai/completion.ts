@@ -7,7 +7,6 @@
 import type * as z from 'zod';
 import {type ChatSchemaLimits, chatCompletionShape, DEFAULT_MAX_STOP_STRINGS} from './chat-completion.ts';
 import {checkCompletionBody} from './completion-before-checks.ts';
-import {checkSelfCheckedFields} from './field-checks.ts';
 import {
   laxBool,
   laxInt,
@@ -19,9 +18,8 @@ import {
   orDefault,
   withDefault,
 } from './lax-types.ts';
+import {readGenerationBody} from './read-generation-body.ts';
 import type {SamplingRequest} from './sampling-request.ts';
-import {parseWithSchema} from './schema-errors.ts';
-import {checkStructuredOutputs} from './structured-outputs.ts';
 
 const DEFAULT_MAX_TOKENS = 16;
 
@@ -108,13 +106,7 @@ export type CompletionRequestReader = (body: unknown) => CompletionRequest;
  */
 export function createCompletionRequestReader(limits: ChatSchemaLimits): CompletionRequestReader {
   const schema = completionSchema(limits);
-  return (body) => {
-    checkCompletionBody(body);
-    checkSelfCheckedFields(body);
-    const request = parseWithSchema(schema, body);
-    checkStructuredOutputs(request);
-    return request;
-  };
+  return (body) => readGenerationBody(schema, body, checkCompletionBody);
 }
 
 /** Reads a completion request with the usual limits. */
