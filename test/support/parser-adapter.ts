@@ -25,6 +25,7 @@ export interface RecordedLine {
   include_reasoning?: boolean;
   prompt_tail?: string;
   response_template?: unknown;
+  finish: 'stop' | 'length';
   output: string;
   chunks: string[];
   literal_marker?: boolean;
@@ -57,7 +58,7 @@ export function parseLine(
     }
   };
   for (const chunk of chunks ?? [line.output]) take(parser.push(chunk));
-  take(parser.finish());
+  take(parser.finish(line.finish));
   return {
     content: folded.content || null,
     reasoning: folded.reasoning || null,

@@ -6,6 +6,7 @@
  * name is unknown `json` is ''; time is linear in the text; nothing throws, whatever the text.
  */
 
+import type {FinishReason} from './events.ts';
 import type {ParserContext, ToolSpec} from './output-parser.ts';
 
 /**
@@ -31,7 +32,7 @@ export interface ArgumentReader {
   /** The next characters; the first push begins where the format's opener says (see the mode that creates the reader). */
   push(text: string): ReaderStep;
   /** The text ends here. Gives what was held back; `more` is not a valid state any more, a call cut off is `done`. */
-  finish(): ReaderStep;
+  finish(finishReason: FinishReason): ReaderStep;
 }
 
 export interface ReaderContext {

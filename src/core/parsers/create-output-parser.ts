@@ -4,6 +4,7 @@
  * `required` as JSON) is decided here, so that formats only describe text.
  */
 
+import type {FinishReason} from './events.ts';
 import {forcedCallsMachine} from './forced-calls.ts';
 import type {MachineDefinition, ReasoningFormat, ToolFormat} from './format.ts';
 import {FormatMachine} from './machine/format-machine.ts';
@@ -98,9 +99,9 @@ class MachineOutputParser implements OutputParser {
     return this.#assembler.takePieces();
   }
 
-  finish(): ParsedPiece[] {
+  finish(finishReason: FinishReason = 'stop'): ParsedPiece[] {
     this.#guard(() => {
-      for (const machine of this.#machines) machine.finish();
+      for (const machine of this.#machines) machine.finish(finishReason);
     });
     this.#assembler.end();
     return this.#assembler.takePieces();

@@ -4,13 +4,14 @@
  * same object: a whole answer is one push and one finish.
  */
 
+import type {FinishReason} from './events.ts';
 import type {ParsedPiece} from './parsed-piece.ts';
 
 export interface OutputParser {
   /** The next characters of the choice's text. Never throws: after a fault of ours the rest is plain text. */
   push(text: string): ParsedPiece[];
-  /** The text is complete; gives everything that was held back. */
-  finish(): ParsedPiece[];
+  /** The text is complete; gives everything that was held back. `length`: the text was cut off by a limit. */
+  finish(finishReason?: FinishReason): ParsedPiece[];
 }
 
 /** A JSON schema as it came with the request: an object, or a boolean that allows everything or nothing. */

@@ -13,6 +13,8 @@ export interface JsonEnvelopeOptions {
   argumentKeys: readonly string[];
   /** The only key of the object is the name and its value the arguments. */
   keyIsName?: boolean;
+  /** Other keys that a call may have; when given, any other key means that the object is no call. */
+  otherKeys?: readonly string[];
   /** Markers that end the call even when the object was not finished. */
   closeMarkers?: readonly string[];
 }
@@ -33,6 +35,7 @@ class JsonEnvelopeReader implements ArgumentReader {
   #scanner: JsonValueScanner | undefined;
   /** Text of the key or of the name while it is read. */
   #collected = '';
+  #key = '';
   #role: Role = 'other';
   #hasArguments = false;
   /** Arguments found so far but not passed on. */
@@ -56,9 +59,11 @@ class JsonEnvelopeReader implements ArgumentReader {
   #run(final: boolean): ReaderStep {
     let state: ReaderState = 'more';
     while (state === 'more' && this.#text !== '') {
-      const before = this.#text;
-      state = this.#scanner === undefined ? this.#readMark(final) : this.#readValue(this.#scanner, final);
-      if (state === 'more' && this.#text === before) break;
+      const {length} = this.#text;
+      const scanner = this.#scanner;
+      state = scanner === undefined ? this.#readMark(final) : this.#readValue(scanner, final);
+      const isStuck = this.#text.length === length && this.#scanner === scanner;
+      if (isStuck) break;
     }
     if (final && this.#scanner !== undefined && state === 'more') state = this.#readValue(this.#scanner, true);
     return state === 'more' ? this.#step('more') : this.#end(state);
@@ -110,13 +115,11 @@ class JsonEnvelopeReader implements ArgumentReader {
   }
 
   #beginValue(): ReaderState {
-    if (this.#options.keyIsName === true) this.name ??= this.#collectedKey;
+    if (this.#options.keyIsName === true) this.name ??= this.#key;
     this.#scanner = new JsonValueScanner(this.#closeMarkers);
     this.#collected = '';
     return 'more';
   }
-
-  #collectedKey = '';
 
   #readValue(scanner: JsonValueScanner, final: boolean): ReaderState {
     const step = scanner.push(this.#text, final);
@@ -136,10 +139,16 @@ class JsonEnvelopeReader implements ArgumentReader {
   #endKey(): ReaderState {
     const key = parseString(this.#collected);
     if (key === undefined) return 'failed';
-    this.#collectedKey = key;
+    this.#key = key;
     this.#role = this.#roleOf(key);
+    if (this.#role === 'other' && this.#isForeign(key)) return 'failed';
     this.#part = 'colon';
     return 'more';
+  }
+
+  #isForeign(key: string): boolean {
+    const {nameKeys, argumentKeys, otherKeys} = this.#options;
+    return otherKeys !== undefined && ![...nameKeys, ...argumentKeys, ...otherKeys].includes(key);
   }
 
   #roleOf(key: string): Role {

@@ -5,6 +5,7 @@
 
 import {assertInvariant} from '../../util/assert.ts';
 import type {ArgumentReader, ReaderStep} from '../argument-reader.ts';
+import type {FinishReason} from '../events.ts';
 import type {CaptureMode, MachineDefinition, Mode, ReaderMode, TextMode, Transition} from '../format.ts';
 import type {ParserContext} from '../output-parser.ts';
 import {MarkerScanner} from './marker-scanner.ts';
@@ -50,10 +51,10 @@ export class FormatMachine {
     while (this.#text !== '' && this.#read(false));
   }
 
-  finish(): void {
+  finish(finishReason: FinishReason): void {
     do {
       while (this.#text !== '' && this.#read(true));
-    } while (this.#finishMode(this.#mode));
+    } while (this.#finishMode(this.#mode, finishReason));
     this.#heldBlanks = '';
     this.#giveUpMarkup();
     this.#endCall(this.#definition.argumentsWhenCut);
@@ -93,7 +94,7 @@ export class FormatMachine {
     if (mode.otherwise !== undefined && this.#atModeStart) {
       const solid = firstSolid(this.#text);
       if (solid < hit.index) {
-        this.#skip(solid);
+        this.#tell(mode, this.#take(solid));
         this.#follow(mode.otherwise, '', mode);
         return true;
       }
@@ -154,15 +155,15 @@ export class FormatMachine {
   }
 
   /** The text ends; true when a reader gave text back that must still be read. */
-  #finishMode(mode: Mode): boolean {
-    if (mode.kind === 'reader' && this.#reader !== undefined) return this.#finishCall(mode, this.#reader);
+  #finishMode(mode: Mode, finishReason: FinishReason): boolean {
+    if (mode.kind === 'reader' && this.#reader !== undefined)
+      return this.#finishCall(mode, this.#reader.finish(finishReason), this.#reader);
     if (mode.kind === 'capture' && mode.atEnd !== undefined) this.#follow(mode.atEnd(this.#captured), '', mode);
     if (mode.kind === 'text' && mode.trimEnd !== true) this.#releaseBlanks(mode);
     return false;
   }
 
-  #finishCall(mode: ReaderMode, reader: ArgumentReader): boolean {
-    const step = reader.finish();
+  #finishCall(mode: ReaderMode, step: ReaderStep, reader: ArgumentReader): boolean {
     this.#tellStep(step, reader);
     if (step.rest !== '') {
       this.#text = step.rest;
@@ -279,11 +280,6 @@ export class FormatMachine {
     const scanner = new MarkerScanner(Object.keys(mode.on ?? {}));
     this.#scanners.set(mode, scanner);
     return scanner;
-  }
-
-  /** Reads over blanks. */
-  #skip(length: number): void {
-    this.#remember(this.#take(length));
   }
 
   #take(length: number): string {

@@ -1,0 +1,40 @@
+/**
+ * Wraps a reader so that its call is reported only when it is complete: for formats whose broken calls must vanish. A
+ * call that a length limit cut off is reported as far as it came.
+ */
+
+import type {ArgumentReader, CreateReader, ReaderStep} from '../argument-reader.ts';
+import {MORE} from '../argument-reader.ts';
+import type {FinishReason} from '../events.ts';
+
+export function wholeCall(create: CreateReader): CreateReader {
+  return (context) => new WholeCallReader(create(context));
+}
+
+class WholeCallReader implements ArgumentReader {
+  name: string | undefined;
+  readonly #inner: ArgumentReader;
+  #json = '';
+
+  constructor(inner: ArgumentReader) {
+    this.#inner = inner;
+  }
+
+  push(text: string): ReaderStep {
+    const step = this.#inner.push(text);
+    this.#json += step.json;
+    return step.state === 'more' ? MORE : this.#report(step);
+  }
+
+  finish(finishReason: FinishReason): ReaderStep {
+    const step = this.#inner.finish(finishReason);
+    this.#json += step.json;
+    const isBroken = step.state !== 'done' && finishReason !== 'length';
+    return isBroken ? {json: '', state: 'void', rest: step.rest} : this.#report(step);
+  }
+
+  #report(step: ReaderStep): ReaderStep {
+    this.name = this.#inner.name;
+    return {...step, json: this.#json};
+  }
+}
