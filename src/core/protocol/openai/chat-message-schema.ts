@@ -5,6 +5,7 @@
  */
 import * as z from 'zod';
 import {isPlainObject} from '../../util/parse-json.ts';
+import {listLiterals} from './lax-types.ts';
 import type {ChatMessage} from './messages.ts';
 import {described, type JsonSchema} from './request-json-schema.ts';
 
@@ -35,7 +36,11 @@ const contentPartDescription: JsonSchema = {
 interface Fault {
   type: string;
   path: PropertyKey[];
+  context?: Record<string, unknown>;
 }
+
+/** The role whose messages may also name the tools that were found. */
+const TOOL_ROLE = 'tool';
 
 function* stringFaults(value: unknown, path: PropertyKey[]): Generator<Fault> {
   if (typeof value !== 'string') yield {type: 'string_type', path};
@@ -43,8 +48,10 @@ function* stringFaults(value: unknown, path: PropertyKey[]): Generator<Fault> {
 }
 
 /** A part of the types that OpenAI's messages know. */
-function isOrdinaryPart(part: unknown): boolean {
-  if (!isPlainObject(part) || typeof part.type !== 'string' || !OPENAI_PARTS.has(part.type)) return false;
+function isOrdinaryPart(part: unknown, role: string): boolean {
+  if (!isPlainObject(part) || typeof part.type !== 'string') return false;
+  if (part.type === 'tool_reference') return role === TOOL_ROLE;
+  if (!OPENAI_PARTS.has(part.type)) return false;
   return part.type !== 'text' || typeof part.text === 'string';
 }
 
@@ -59,7 +66,8 @@ function* strictFaults(part: unknown, path: PropertyKey[]): Generator<Fault> {
   if (!isPlainObject(part)) yield {type: 'dict_type', path};
   else if (typeof part.type !== 'string')
     yield {type: 'type' in part ? 'string_type' : 'missing', path: [...path, 'type']};
-  else if (!OPENAI_PARTS.has(part.type)) yield {type: 'literal_error', path: [...path, 'type']};
+  else if (!OPENAI_PARTS.has(part.type))
+    yield {type: 'literal_error', path: [...path, 'type'], context: {expected: listLiterals([...OPENAI_PARTS])}};
   else if (part.type === 'text') yield* stringFaults(part.text, [...path, 'text']);
 }
 
@@ -67,7 +75,7 @@ function* strictFaults(part: unknown, path: PropertyKey[]): Generator<Fault> {
 function* contentFaults(content: unknown, role: string): Generator<Fault> {
   if (content === undefined || (content === null && role === 'assistant')) return;
   if (!Array.isArray(content)) return yield* stringFaults(content, ['content']);
-  const isFree = !OPENAI_ROLES.has(role) || content.some(isOrdinaryPart);
+  const isFree = !OPENAI_ROLES.has(role) || content.some((part) => isOrdinaryPart(part, role));
   const faultsOf = isFree ? looseFaults : strictFaults;
   for (const [index, part] of content.entries()) yield* faultsOf(part, ['content', index]);
 }
@@ -104,8 +112,8 @@ function* messageFaults(message: unknown): Generator<Fault> {
 }
 
 const anyMessage: z.ZodType<ChatMessage> = z.unknown().transform((message, context) => {
-  for (const {type, path} of messageFaults(message)) {
-    context.issues.push({code: 'custom', message: type, params: {type}, path, input: message});
+  for (const {path, ...fault} of messageFaults(message)) {
+    context.issues.push({code: 'custom', message: fault.type, params: fault, path, input: message});
   }
   return message as ChatMessage;
 });

@@ -156,7 +156,7 @@ export function laxString() {
 }
 
 /** `'a' or 'b'`, `'a', 'b' or 'c'`. */
-function listLiterals(values: readonly string[]): string {
+export function listLiterals(values: readonly string[]): string {
   const quoted = values.map((value) => `'${value}'`);
   return quoted.length === 1 ? quoted[0] : `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`;
 }

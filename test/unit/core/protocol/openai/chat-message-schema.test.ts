@@ -24,6 +24,12 @@ describe('parts of a message', () => {
     expect(faults({role: 'user', content: [text, 5]})).toEqual(['dict_type at content.1']);
   });
 
+  it('name found tools for the role tool only', () => {
+    const content = [{type: 'tool_reference', name: 'f'}];
+    expect(faults({role: 'tool', content})).toEqual([]);
+    expect(faults({role: 'user', content})).toEqual(['literal_error at content.0.type']);
+  });
+
   it('hold whole characters', () => {
     expect(faults({role: 'user', content: [text, '\ud800']})).toEqual(['string_unicode at content.1']);
     expect(faults({role: 'user', content: [text, {type: 'text', text: '\udc00'}]})).toHaveLength(1);
