@@ -18,12 +18,12 @@ type WireToolChoice = 'none' | 'auto' | 'required' | {function: {name: string}};
 export interface RecordedLine {
   name: string;
   parser: string;
-  tool_parser?: string;
-  tools?: {function: {name: string; parameters?: ToolSpec['parameters']}}[];
-  tool_choice?: WireToolChoice;
-  chat_template_kwargs?: Record<string, unknown>;
+  tool_parser?: string | null;
+  tools?: {function: {name: string; parameters?: ToolSpec['parameters']}}[] | null;
+  tool_choice?: WireToolChoice | null;
+  chat_template_kwargs?: Record<string, unknown> | null;
   include_reasoning?: boolean;
-  prompt_tail?: string;
+  prompt_tail?: string | null;
   response_template?: unknown;
   finish: 'stop' | 'length';
   output: string;
@@ -69,14 +69,12 @@ export function parseLine(
 
 export function isKnown(kind: 'tool' | 'reasoning', line: RecordedLine): boolean {
   const names = kind === 'tool' ? registry.toolNames : registry.reasoningNames;
-  return (
-    names.includes(line.parser) && (line.tool_parser === undefined || registry.toolNames.includes(line.tool_parser))
-  );
+  return names.includes(line.parser) && (line.tool_parser == null || registry.toolNames.includes(line.tool_parser));
 }
 
 function formatsOf(kind: 'tool' | 'reasoning', line: RecordedLine): OutputFormats {
   if (kind === 'tool') return {tool: registry.toolFormat(line.parser)};
-  const tool = line.tool_parser === undefined ? {} : {tool: registry.toolFormat(line.tool_parser)};
+  const tool = line.tool_parser == null ? {} : {tool: registry.toolFormat(line.tool_parser)};
   return {reasoning: registry.reasoningFormat(line.parser), ...tool};
 }
 
@@ -84,7 +82,7 @@ function contextOf(line: RecordedLine): ParserContext {
   const tools = (line.tools ?? []).map((tool) => tool.function);
   return parserContext({
     tools,
-    ...(line.tool_choice === undefined ? {} : {toolChoice: toolChoiceOf(line.tool_choice)}),
+    ...(line.tool_choice == null ? {} : {toolChoice: toolChoiceOf(line.tool_choice)}),
     chatTemplateKwargs: line.chat_template_kwargs ?? {},
     includeReasoning: line.include_reasoning ?? true,
     promptTail: line.prompt_tail ?? '',

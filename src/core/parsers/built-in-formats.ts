@@ -1,11 +1,28 @@
 /** The formats that come with the toolkit, one line for each file of formats. */
 
 import type {Format} from './format.ts';
+import {mistralReasoningFormats} from './reasoning/mistral.ts';
+import {plamo3ReasoningFormats} from './reasoning/plamo3.ts';
+import {cohereFormats} from './tool/cohere.ts';
+import {deepseekFormats} from './tool/deepseek.ts';
+import {harmonyFormats} from './tool/harmony.ts';
+import {inklingFormats} from './tool/inkling.ts';
 import {jsonArrayFormats} from './tool/json-array.ts';
 import {jsonObjectFormats} from './tool/json-object.ts';
+import {kimiK2Formats} from './tool/kimi-k2.ts';
+import {mistralFormats} from './tool/mistral.ts';
+import {plamo3Formats} from './tool/plamo3.ts';
 
 export const builtInFormats: readonly Format[] = [
-  //
   ...jsonObjectFormats,
   ...jsonArrayFormats,
+  ...deepseekFormats,
+  ...kimiK2Formats,
+  ...mistralFormats,
+  ...mistralReasoningFormats,
+  ...harmonyFormats,
+  ...inklingFormats,
+  ...cohereFormats,
+  ...plamo3Formats,
+  ...plamo3ReasoningFormats,
 ];

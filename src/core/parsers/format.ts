@@ -22,6 +22,8 @@ export interface Transition {
   fails?: boolean;
   /** The remembered markup is to be forgotten, nothing of it is shown. */
   drops?: boolean;
+  /** What the text becomes that the capture left here had collected; by default it was only read. */
+  shows?: 'content' | 'reasoning';
   /** Announces a call of that name; the next mode is normally a reader. */
   call?: {name: string; id?: string};
 }
@@ -46,8 +48,10 @@ export interface CaptureMode {
   on: Readonly<Record<string, Transition | ((captured: string) => Transition)>>;
   /** The text ends inside the capture. Default: the remembered markup goes to the content when there is some. */
   atEnd?: (captured: string) => Transition;
-  /** Longest text that can be a header; a longer one fails. Keeps memory bounded. Default: 4096 characters. */
+  /** Longest text that can be a header, in characters. Keeps memory bounded. Default: 4096. */
   maxLength?: number;
+  /** Taken when the text is longer. Default: to the first mode, remembered markup becomes content. */
+  tooLong?: Transition;
 }
 
 /** Text goes to an argument reader until it says that its call ends. */

@@ -9,29 +9,41 @@ import {JsonValueScanner, type ValueStep} from './json-value.ts';
 export interface JsonObjectOptions {
   /** Markers that end the call even when the object was not finished. */
   closeMarkers?: readonly string[];
+  /** Text in front of the first brace is part of the markup. */
+  skipsToBrace?: boolean;
 }
 
 export function jsonObject(options: JsonObjectOptions = {}): CreateReader {
-  return ({name}) => new JsonObjectReader(name, options.closeMarkers ?? []);
+  return ({name}) => new JsonObjectReader(name, options);
 }
 
 class JsonObjectReader implements ArgumentReader {
   readonly name: string | undefined;
   readonly #scanner: JsonValueScanner;
   #started = false;
+  #isSkipping: boolean;
 
-  constructor(name: string | undefined, closeMarkers: readonly string[]) {
+  constructor(name: string | undefined, options: JsonObjectOptions) {
     this.name = name;
-    this.#scanner = new JsonValueScanner(closeMarkers);
+    this.#isSkipping = options.skipsToBrace === true;
+    this.#scanner = new JsonValueScanner(options.closeMarkers ?? []);
   }
 
   push(text: string): ReaderStep {
-    return this.#step(this.#scanner.push(text));
+    return this.#step(this.#scanner.push(this.#withoutMarkup(text)));
   }
 
   finish(): ReaderStep {
     const {json, rest} = this.#scanner.push('', true);
     return {json: this.#withoutLeadingBlanks(json).trimEnd(), state: 'done', rest};
+  }
+
+  #withoutMarkup(text: string): string {
+    if (!this.#isSkipping) return text;
+    const brace = text.indexOf('{');
+    if (brace < 0) return '';
+    this.#isSkipping = false;
+    return text.slice(brace);
   }
 
   #step(step: ValueStep): ReaderStep {

@@ -112,13 +112,13 @@ export class FormatMachine {
     this.#captured += text;
     this.#remember(text);
     if (this.#captured.length > (mode.maxLength ?? DEFAULT_MAX_CAPTURE)) {
-      this.#follow({to: this.#definition.start, fails: true}, '', mode);
+      this.#follow(mode.tooLong ?? {to: this.#definition.start, fails: true}, '', mode);
       return true;
     }
     if (hit.marker === undefined) return false;
     this.#take(hit.marker.length);
     const rule = mode.on[hit.marker] ?? {};
-    this.#follow(typeof rule === 'function' ? rule(this.#captured) : rule, hit.marker, mode);
+    this.#follow(typeof rule === 'function' ? rule(this.#captured.trim()) : rule, hit.marker, mode);
     return true;
   }
 
@@ -158,7 +158,7 @@ export class FormatMachine {
   #finishMode(mode: Mode, finishReason: FinishReason): boolean {
     if (mode.kind === 'reader' && this.#reader !== undefined)
       return this.#finishCall(mode, this.#reader.finish(finishReason), this.#reader);
-    if (mode.kind === 'capture' && mode.atEnd !== undefined) this.#follow(mode.atEnd(this.#captured), '', mode);
+    if (mode.kind === 'capture' && mode.atEnd !== undefined) this.#follow(mode.atEnd(this.#captured.trim()), '', mode);
     if (mode.kind === 'text' && mode.trimEnd !== true) this.#releaseBlanks(mode);
     return false;
   }
@@ -181,6 +181,7 @@ export class FormatMachine {
     if (transition.opensCall === true) this.#openMarkup();
     if (transition.marker === 'reread') this.#text = marker + this.#text;
     else if (transition.marker !== 'keep') this.#remember(marker);
+    if (transition.shows !== undefined) this.#showCaptured(transition.shows);
     if (transition.fails === true) this.#giveUpMarkup('content');
     if (transition.drops === true) this.#remembered = undefined;
     if (transition.call !== undefined) {
@@ -238,9 +239,13 @@ export class FormatMachine {
     else this.#remember(text);
   }
 
+  #showCaptured(as: 'content' | 'reasoning'): void {
+    if (this.#captured !== '') this.#sink[as](this.#captured);
+    this.#captured = '';
+  }
+
   #openMarkup(): void {
-    this.#giveUpMarkup();
-    this.#remembered = '';
+    this.#remembered ??= '';
   }
 
   #remember(text: string): void {
