@@ -15,6 +15,9 @@ import {ParserRegistry} from '../../src/core/parsers/registry.ts';
 
 type WireToolChoice = 'none' | 'auto' | 'required' | {function: {name: string}};
 
+/** Which file a line is from: its `parser` names a tool or a reasoning format. */
+export type LineKind = 'tool' | 'reasoning';
+
 export interface RecordedLine {
   name: string;
   parser: string;
@@ -42,11 +45,7 @@ export interface ParsedLine {
 const registry = new ParserRegistry();
 
 /** @param kind which file the line is from: `parser` names a tool or a reasoning format */
-export function parseLine(
-  kind: 'tool' | 'reasoning',
-  line: RecordedLine,
-  chunks: readonly string[] | null,
-): ParsedLine {
+export function parseLine(kind: LineKind, line: RecordedLine, chunks: readonly string[] | null): ParsedLine {
   const folded: FoldedPieces = {content: '', reasoning: '', toolCalls: []};
   const prefixes: string[][] = [];
   const parser = createOutputParser({...formatsOf(kind, line), onFault: rethrow}, contextOf(line));
@@ -67,12 +66,12 @@ export function parseLine(
   };
 }
 
-export function isKnown(kind: 'tool' | 'reasoning', line: RecordedLine): boolean {
+export function isKnown(kind: LineKind, line: RecordedLine): boolean {
   const names = kind === 'tool' ? registry.toolNames : registry.reasoningNames;
   return names.includes(line.parser) && (line.tool_parser == null || registry.toolNames.includes(line.tool_parser));
 }
 
-function formatsOf(kind: 'tool' | 'reasoning', line: RecordedLine): OutputFormats {
+function formatsOf(kind: LineKind, line: RecordedLine): OutputFormats {
   if (kind === 'tool') return {tool: registry.toolFormat(line.parser)};
   const tool = line.tool_parser == null ? {} : {tool: registry.toolFormat(line.tool_parser)};
   return {reasoning: registry.reasoningFormat(line.parser), ...tool};
