@@ -22,7 +22,7 @@ export interface ReaderStep {
   /** The next piece of the arguments' JSON text, often ''. */
   json: string;
   state: ReaderState;
-  /** Text that no longer belongs to the call; '' while the state is `more`. */
+  /** Text that no longer belongs to the call, an end of all text pushed so far; '' while the state is `more`. */
   rest: string;
 }
 

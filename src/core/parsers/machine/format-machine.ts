@@ -127,7 +127,8 @@ export class FormatMachine {
     const text = this.#take(this.#text.length);
     const step = this.#reader.push(text);
     this.#text = step.rest;
-    this.#remember(text.slice(0, text.length - step.rest.length));
+    this.#remember(text);
+    this.#forgetLast(step.rest.length);
     this.#tellStep(step, this.#reader);
     if (step.state === 'more') return false;
     this.#leaveCall(mode, step);
@@ -167,6 +168,7 @@ export class FormatMachine {
     this.#tellStep(step, reader);
     if (step.rest !== '') {
       this.#text = step.rest;
+      this.#forgetLast(step.rest.length);
       this.#leaveCall(mode, step);
       return true;
     }
@@ -250,6 +252,11 @@ export class FormatMachine {
 
   #remember(text: string): void {
     if (this.#remembered !== undefined) this.#remembered += text;
+  }
+
+  /** A reader gave the last characters back. */
+  #forgetLast(length: number): void {
+    if (this.#remembered !== undefined && length > 0) this.#remembered = this.#remembered.slice(0, -length);
   }
 
   /** The remembered markup was no call. */
