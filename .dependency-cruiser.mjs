@@ -41,6 +41,7 @@ const owners = {
   'pino-pretty': ['cli/'],
   'yaml': ['cli/'],
   'autocannon': ['bench/'],
+  'undici': ['bench/'],
   'cli-progress': ['bench/', 'cli/'],
   'prom-client': ['core/metrics/'],
 };

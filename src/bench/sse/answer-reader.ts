@@ -1,0 +1,122 @@
+/**
+ * Fills the record of one request from its stream: bytes with the time of their read in, moments, token counts and texts
+ * out. Knows what a whole answer is, and so what is missing when a stream ends.
+ */
+import type {Failure, RequestRecord} from '../request-record.ts';
+import {EventSplitter} from './event-splitter.ts';
+import {readChunk, type StreamChunk, type ToolCallPiece} from './stream-chunk.ts';
+
+const endOfStream = '[DONE]';
+/** Most characters of foreign text in a message of ours. */
+const maxExcerpt = 200;
+
+export interface AnswerReaderOptions {
+  /** Choices that must finish. */
+  numChoices: number;
+}
+
+export class AnswerReader {
+  readonly #record: RequestRecord;
+  readonly #splitter = new EventSplitter();
+  readonly #numChoices: number;
+  readonly #finished = new Set<number>();
+  /** Completion tokens that the last running usage told. */
+  #tokensSoFar: number | null = null;
+  #isDone = false;
+
+  constructor(record: RequestRecord, {numChoices}: AnswerReaderOptions) {
+    this.#record = record;
+    this.#numChoices = numChoices;
+  }
+
+  /** @param timeMs when the bytes were read; all events of one read share it */
+  push(bytes: Uint8Array, timeMs: number): void {
+    for (const data of this.#splitter.push(bytes)) this.#take(data, timeMs);
+  }
+
+  /** Says that the stream has ended; fills `failure` when the answer is not whole. */
+  finish(timeMs: number): void {
+    for (const data of this.#splitter.finish()) this.#take(data, timeMs);
+    this.#record.failure ??= this.#whatIsMissing();
+  }
+
+  #whatIsMissing(): Failure | null {
+    const {firstMs, firstChunkMs} = this.#record;
+    if (this.#finished.size < this.#numChoices && !(this.#isDone && firstMs === null)) {
+      return {type: 'truncated', message: 'The stream ended before every choice had a finish_reason.'};
+    }
+    if (firstMs === null) {
+      const what = firstChunkMs === null ? 'no choice' : 'no output';
+      return {type: 'empty', message: `The stream was complete but carried ${what}.`};
+    }
+    return null;
+  }
+
+  #take(data: string, timeMs: number): void {
+    if (data === endOfStream) {
+      this.#isDone = true;
+      return;
+    }
+    const chunk = readChunk(data);
+    if (chunk === null)
+      this.#fail({type: 'malformed', message: `An event is no JSON of a completion: ${excerpt(data)}`});
+    else if (chunk.error !== null) this.#fail({type: 'error_event', message: chunk.error});
+    else this.#takeChunk(chunk, timeMs);
+  }
+
+  /** The first failure is the cause of what follows. */
+  #fail(failure: Failure): void {
+    this.#record.failure ??= failure;
+  }
+
+  #takeChunk(chunk: StreamChunk, timeMs: number): void {
+    const record = this.#record;
+    if (chunk.hasChoices) {
+      record.firstChunkMs ??= timeMs;
+      record.lastMs = timeMs;
+    }
+    const numTokens = this.#takeUsage(chunk);
+    if (chunk.hasOutput) this.#takeOutput(chunk, numTokens, timeMs);
+    for (const {index, reason} of chunk.finishes) {
+      this.#finished.add(index);
+      record.finishReason ??= reason;
+    }
+  }
+
+  /** @returns tokens since the last running usage; null when this event has none */
+  #takeUsage({usage}: StreamChunk): number | null {
+    if (usage === null) return null;
+    const record = this.#record;
+    record.promptTokens = usage.promptTokens ?? record.promptTokens;
+    record.cachedTokens = usage.cachedTokens ?? record.cachedTokens;
+    if (usage.completionTokens === null) return null;
+    const numNew = usage.completionTokens - (this.#tokensSoFar ?? 0);
+    this.#tokensSoFar = usage.completionTokens;
+    record.completionTokens = usage.completionTokens;
+    return numNew;
+  }
+
+  #takeOutput(chunk: StreamChunk, numTokens: number | null, timeMs: number): void {
+    const record = this.#record;
+    record.firstMs ??= timeMs;
+    if (chunk.hasAnswer) record.firstAnswerMs ??= timeMs;
+    if (chunk.reasoning !== '') record.hasReasoning = true;
+    record.outputTimesMs.push(timeMs);
+    record.chunkTokens.push(numTokens);
+    record.content += chunk.content;
+    record.reasoning += chunk.reasoning;
+    for (const piece of chunk.toolCalls) addToolCallPiece(record.toolCalls, piece);
+  }
+}
+
+function addToolCallPiece(calls: RequestRecord['toolCalls'], {index, id, name, argumentsText}: ToolCallPiece): void {
+  calls[index] ??= {id: null, name: '', argumentsText: ''};
+  const call = calls[index];
+  call.id ??= id;
+  call.name += name ?? '';
+  call.argumentsText += argumentsText;
+}
+
+export function excerpt(text: string): string {
+  return text.length <= maxExcerpt ? text : `${text.slice(0, maxExcerpt)}…`;
+}
