@@ -3,7 +3,7 @@
  * Macros and loops are kinds of their own, next to the evaluator.
  */
 import {PythonError} from './python-error.ts';
-import {type CallArguments, type HashKey, hashKey, type PyDict, PyObject, type Value} from './values.ts';
+import {type CallArguments, type HashKey, hashKey, type PyDict, PyObject, PyTuple, type Value} from './values.ts';
 
 /** All undefined values are one key of a dict. */
 const undefinedHash = {};
@@ -123,6 +123,46 @@ export class PyIterator extends PyObject {
   }
 }
 
+export type DictViewKind = 'keys' | 'values' | 'items';
+
+/** What `dict.keys()`, `.values()` and `.items()` give: a view that can be walked again and again. */
+export class DictView extends PyObject {
+  readonly typeName: string;
+  readonly dict: PyDict;
+  readonly kind: DictViewKind;
+
+  constructor(dict: PyDict, kind: DictViewKind) {
+    super();
+    this.typeName = `dict_${kind}`;
+    this.dict = dict;
+    this.kind = kind;
+  }
+
+  override toRepr(repr: (value: Value) => string): string {
+    return `${this.typeName}(${repr([...this.elements()])})`;
+  }
+
+  override length(): number {
+    return this.dict.size;
+  }
+
+  override iterate(): Iterator<Value> {
+    return this.elements();
+  }
+
+  /** Views of keys are sets. */
+  override equals(other: Value): boolean {
+    if (!(other instanceof DictView) || this.kind !== 'keys' || other.kind !== 'keys') return false;
+    return this.dict.size === other.dict.size && [...this.dict.keys()].every((key) => other.dict.has(key));
+  }
+
+  *elements(): IterableIterator<Value> {
+    if (this.kind === 'keys') yield* this.dict.keys();
+    else if (this.kind === 'values') yield* this.dict.values();
+    else for (const entry of this.dict.entries()) yield new PyTuple(entry);
+  }
+}
+
 /** `range(…)`. */
 export class PyRange extends PyObject {
   readonly typeName = 'range';
@@ -217,4 +257,15 @@ export class PyFunction extends PyObject {
 export function textOf(value: Value): string | undefined {
   if (typeof value === 'string') return value;
   return value instanceof Markup ? value.text : undefined;
+}
+
+/** A group of `groupby`: a pair whose parts have names. */
+export class GroupTuple extends PyTuple {
+  attribute(name: string): Value | undefined {
+    return {grouper: this.items[0], list: this.items[1]}[name];
+  }
+
+  constructor(grouper: Value, list: Value[]) {
+    super([grouper, list]);
+  }
 }

@@ -1,0 +1,63 @@
+/** `textwrap.wrap` of one line: words in lines of a given width, long words broken, hyphens as places to break. */
+import {codePointLength} from '../../util/python-text.ts';
+import {characters} from './code-points.ts';
+import {valueError} from './python-error.ts';
+
+export interface WrapOptions {
+  readonly width: number;
+  readonly breaksLongWords: boolean;
+  readonly breaksOnHyphens: boolean;
+}
+
+const letter = '[^\\d\\W]';
+const word = '[\\p{L}\\p{N}_!"\'&.,?]';
+const space = '[\\t\\n\\v\\f\\r ]';
+const notSpace = '[^\\t\\n\\v\\f\\r ]';
+/** Spaces, em-dashes between words, and words that may end after a hyphen. */
+const hyphenPieces = new RegExp(
+  `(${space}+|(?<=${word})-{2,}(?=[\\p{L}\\p{N}_])|${notSpace}+?(?:-(?:(?<=${letter.replace('\\W', '\\s\\p{P}')}{2}-)|(?<=[\\p{L}_]-[\\p{L}_]-))(?=[\\p{L}_]-?[\\p{L}_])|(?=${space}|$)|(?<=${word})(?=-{2,}[\\p{L}\\p{N}_])))`,
+  'u',
+);
+const spacePieces = new RegExp(`(${space}+)`, 'u');
+
+/** @throws PythonError when the width leaves no room */
+export function wrapText(text: string, options: WrapOptions): string[] {
+  if (options.width <= 0) throw valueError(`invalid width ${options.width} (must be > 0)`);
+  const pattern = options.breaksOnHyphens ? hyphenPieces : spacePieces;
+  const pieces = text.split(pattern).filter((piece) => piece !== '' && piece !== undefined);
+  const lines: string[] = [];
+  while (pieces.length > 0) {
+    const line = takeLine(pieces, options, lines.length > 0);
+    if (line !== '') lines.push(line);
+  }
+  return lines;
+}
+
+/** Takes the pieces of one line off the front. Space at its end is dropped, at its start too but in the first line. */
+function takeLine(pieces: string[], options: WrapOptions, dropsSpace: boolean): string {
+  if (dropsSpace && isBlank(pieces[0]!)) pieces.shift();
+  const line: string[] = [];
+  let width = 0;
+  while (pieces.length > 0 && width + codePointLength(pieces[0]!) <= options.width) {
+    width += codePointLength(pieces[0]!);
+    line.push(pieces.shift()!);
+  }
+  if (pieces.length > 0 && codePointLength(pieces[0]!) > options.width) line.push(...breakWord(pieces, width, options));
+  if (line.length > 0 && isBlank(line.at(-1)!)) line.pop();
+  return line.join('');
+}
+
+function isBlank(piece: string): boolean {
+  return piece.trim() === '';
+}
+
+/** The beginning of a word that fits no line. */
+function breakWord(pieces: string[], used: number, options: WrapOptions): string[] {
+  if (!options.breaksLongWords) return used === 0 ? [pieces.shift()!] : [];
+  const piece = characters(pieces[0]!);
+  const room = Math.max(1, options.width - used);
+  const hyphen = options.breaksOnHyphens ? piece.slice(0, room).lastIndexOf('-') : -1;
+  const end = hyphen > 0 && piece.slice(0, hyphen).some((character) => character !== '-') ? hyphen + 1 : room;
+  pieces[0] = piece.slice(end).join('');
+  return [piece.slice(0, end).join('')];
+}
