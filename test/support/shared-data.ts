@@ -7,9 +7,11 @@ export const sharedFolder = join(import.meta.dirname, '../../../shared');
 export const hasSharedData = existsSync(join(sharedFolder, 'golden'));
 
 export function readGoldenLines<T>(name: string): T[] {
+  return readGoldenTexts(name).map((line) => JSON.parse(line) as T);
+}
+
+/** The lines as they stand in the file, for readers that keep the kinds of numbers. */
+export function readGoldenTexts(name: string): string[] {
   const text = readFileSync(join(sharedFolder, 'golden', name), 'utf8');
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as T);
+  return text.split('\n').filter((line) => line !== '');
 }
