@@ -122,7 +122,7 @@ interface Choice extends PreparedPrompt {
 }
 
 /** What one choice made in one engine output. */
-interface ChoiceDelta extends OutputDelta {
+export interface ChoiceDelta extends OutputDelta {
   /** Tokens of the choice so far. */
   numTokens: number;
 }
@@ -237,7 +237,8 @@ function checkPromptIds(tokenIds: readonly number[], vocabSize: number): void {
   if (unknownId !== undefined) throw new ValidationError(`Token id ${unknownId} is out of vocabulary`);
 }
 
-function* toEvents(choice: number, delta: ChoiceDelta): Generator<ChatEvent, void, undefined> {
+/** What one output of a choice means. */
+export function* toEvents(choice: number, delta: ChoiceDelta): Generator<ChatEvent, void, undefined> {
   const {text, tokenIds, logprobs, finishReason, stopReason, numTokens} = delta;
   if (tokenIds.length > 0 || text !== '') yield {choice, type: 'text-delta', text, tokenIds, logprobs};
   if (finishReason !== null) yield {choice, type: 'finish', finishReason, stopReason, numTokens};

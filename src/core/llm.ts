@@ -4,6 +4,7 @@
  */
 import type {EngineConfig, EngineOptions} from './config/engine-config.ts';
 import {loadGenerationConfig, type SamplingDefaults} from './config/generation-config.ts';
+import {type Recording, replayGeneration} from './derender.ts';
 import {startChildProcessEngine} from './engine/client/child-process-client.ts';
 import type {EngineClient} from './engine/client/engine-client.ts';
 import {observeEngine} from './engine/client/observed-engine-client.ts';
@@ -18,6 +19,7 @@ import {readTokenizerInfo} from './model/tokenizer-info.ts';
 import {type ChatBatch, prepareChat, prepareCompletion} from './prepare-generation.ts';
 import {type ChatCompletionRequest, parseChatCompletionRequest} from './protocol/openai/chat-completion.ts';
 import type {CompletionRequest} from './protocol/openai/completion.ts';
+import type {SamplingRequest} from './protocol/openai/sampling-request.ts';
 import type {TokenizeRequest} from './protocol/openai/tokenize.ts';
 import type {GenerateRequest} from './protocol/scale-out/generate-request.ts';
 import type {ContentFormat} from './renderer/content-parts.ts';
@@ -33,6 +35,7 @@ import {
 } from './scale-out.ts';
 import type {Logger} from './util/logger.ts';
 
+export type {Recording} from './derender.ts';
 export type {Generation} from './generation.ts';
 export type {GenerationTiming} from './output/request-timing.ts';
 export type {ChatBatch} from './prepare-generation.ts';
@@ -51,6 +54,8 @@ export interface Llm {
   startCompletion(request: CompletionRequest, options: GenerationOptions): Promise<Generation>;
   /** Like `startChat`, for token ids with parameters that were resolved before. */
   startTokens(request: GenerateRequest, options: GenerationOptions): Promise<Generation>;
+  /** What another engine generated, as if this one had; the engine is not asked. @throws ValidationError */
+  replay(request: SamplingRequest, recordings: readonly Recording[]): Generation;
   /**
    * A chat request up to the engine's door.
    * @throws ValidationError, TemplateError
@@ -107,6 +112,7 @@ export function createLlm(given: LlmParts): Llm {
     startChatBatch: async (requests, options) => prepareChat(requests, parts, admit(options)),
     startCompletion: async (request, options) => prepareCompletion(request, parts, admit(options)),
     startTokens: async (request, options) => prepareTokens(request, parts, admit(options)),
+    replay: (request, recordings) => replayGeneration(request, recordings, parts),
     renderChat: (request) => renderChatRequest(request, parts),
     renderCompletion: (request) => renderCompletionRequest(request, parts),
     tokenize: (request) => tokenize(request, parts),

@@ -27,6 +27,7 @@ import {registerChatBatch} from './routes/chat-batch.ts';
 import {registerChatCompletions} from './routes/chat-completions.ts';
 import {registerCompletions} from './routes/completions.ts';
 import {registerDecisions} from './routes/decisions.ts';
+import {registerDerender} from './routes/derender.ts';
 import {registerDocs} from './routes/docs.ts';
 import {registerGenerate} from './routes/generate.ts';
 import {registerHealth} from './routes/health.ts';
@@ -117,6 +118,7 @@ export function buildApp(appOptions: AppOptions): FastifyInstance {
   registerRender(routes, context);
   registerGenerate(routes, context);
   registerAbortRequests(routes, context);
+  registerDerender(routes, context);
   registerLaterScaleOut(routes, context);
   registerCompletions(routes, context);
   registerChatBatch(routes, context);

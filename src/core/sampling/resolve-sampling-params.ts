@@ -285,13 +285,18 @@ export function resolveSamplingParams(request: SamplingRequest, context: Samplin
       promptLogprobs: request.prompt_logprobs,
       repetitionDetection: repetitionDetectionOf(request),
     },
-    text: {
-      stop: stopStringsOf(request),
-      includeStopStrInOutput: request.include_stop_str_in_output,
-      skipSpecialTokens: request.skip_special_tokens ?? defaults.skipSpecialTokens ?? true,
-      spacesBetweenSpecialTokens: request.spaces_between_special_tokens,
-      minTokens: request.min_tokens,
-    },
+    text: resolveTextParams(request, defaults),
+  };
+}
+
+/** What a request says about the text of its answer. */
+export function resolveTextParams(request: SamplingRequest, defaults: SamplingDefaults): TextParams {
+  return {
+    stop: stopStringsOf(request),
+    includeStopStrInOutput: request.include_stop_str_in_output,
+    skipSpecialTokens: request.skip_special_tokens ?? defaults.skipSpecialTokens ?? true,
+    spacesBetweenSpecialTokens: request.spaces_between_special_tokens,
+    minTokens: request.min_tokens,
   };
 }
 

@@ -4,6 +4,7 @@ import {chatCompletionSchema, DEFAULT_MAX_STOP_STRINGS} from '../../core/protoco
 import {completionSchema} from '../../core/protocol/openai/completion.ts';
 import {type JsonSchema, requestJsonSchema} from '../../core/protocol/openai/request-json-schema.ts';
 import {detokenizeSchema, tokenizeChatSchema, tokenizePromptSchema} from '../../core/protocol/openai/tokenize.ts';
+import {derenderChatSchema, derenderCompletionSchema} from '../../core/protocol/scale-out/derender-request.ts';
 import {generateSchema} from '../../core/protocol/scale-out/generate-request.ts';
 import {decisionsRequestSchema, systemOneRequestSchema} from '../routes/decisions.ts';
 import * as answers from './answer-schemas.ts';
@@ -19,6 +20,8 @@ const REQUESTS = {
   TokenizeChatRequest: () => requestJsonSchema(tokenizeChatSchema),
   DetokenizeRequest: () => requestJsonSchema(detokenizeSchema),
   GenerateRequest: () => requestJsonSchema(generateSchema),
+  DerenderChatRequest: () => requestJsonSchema(derenderChatSchema),
+  DerenderCompletionRequest: () => requestJsonSchema(derenderCompletionSchema),
   AbortRequestsRequest: (): JsonSchema => ({
     type: 'object',
     required: ['request_ids'],

@@ -4,12 +4,7 @@ import type {RouteTable} from '../route-table.ts';
 import {addScaleOutRoute} from '../scale-out/scale-out-route.ts';
 import type {ServerContext} from '../server-context.ts';
 
-const LATER_ROUTES = [
-  '/v1/messages/render',
-  '/v1/responses/render',
-  '/v1/chat/completions/derender',
-  '/v1/completions/derender',
-];
+const LATER_ROUTES = ['/v1/messages/render', '/v1/responses/render'];
 
 export function registerLaterScaleOut(routes: RouteTable, context: ServerContext): void {
   for (const url of LATER_ROUTES) {
