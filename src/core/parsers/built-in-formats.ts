@@ -1,8 +1,11 @@
 /** The formats that come with the toolkit, one line for each file of formats. */
 
 import type {Format} from './format.ts';
+import {lateThoughtFormats} from './reasoning/late-thoughts.ts';
+import {minicpmvFormats} from './reasoning/minicpmv.ts';
 import {mistralReasoningFormats} from './reasoning/mistral.ts';
 import {plamo3ReasoningFormats} from './reasoning/plamo3.ts';
+import {tagPairFormats} from './reasoning/tag-pair.ts';
 import {cohereFormats} from './tool/cohere.ts';
 import {deepseekFormats} from './tool/deepseek.ts';
 import {harmonyFormats} from './tool/harmony.ts';
@@ -25,4 +28,7 @@ export const builtInFormats: readonly Format[] = [
   ...cohereFormats,
   ...plamo3Formats,
   ...plamo3ReasoningFormats,
+  ...tagPairFormats,
+  ...lateThoughtFormats,
+  ...minicpmvFormats,
 ];

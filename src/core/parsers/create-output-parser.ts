@@ -54,10 +54,10 @@ function buildMachines(formats: OutputFormats, context: ParserContext, assembler
   return [first, last].filter((machine) => machine !== undefined);
 }
 
-function toolDefinition({tool}: OutputFormats, context: ParserContext): MachineDefinition | undefined {
+function toolDefinition({tool, reasoning}: OutputFormats, context: ParserContext): MachineDefinition | undefined {
   if (tool === undefined) return undefined;
-  if (!mayCall(context))
-    return tool.whenNone === 'raw' ? undefined : tool.machine(context, {reasoning: false, tools: true});
+  const leavesMarkup = tool.whenNone === 'raw' || reasoning?.leavesForbiddenCalls === true;
+  if (!mayCall(context) && leavesMarkup) return undefined;
   if (usesForcedJson(tool, context)) return forcedCallsMachine(context);
   return tool.machine(context, {reasoning: false, tools: true});
 }

@@ -24,6 +24,8 @@ export interface Transition {
   drops?: boolean;
   /** What the text becomes that the capture left here had collected; by default it was only read. */
   shows?: 'content' | 'reasoning';
+  /** Text that is added to the content, as if the model had written it. */
+  inserts?: string;
   /** Announces a call of that name; the next mode is normally a reader. */
   call?: {name: string; id?: string};
 }
@@ -40,6 +42,8 @@ export interface TextMode {
   trimEnd?: boolean;
   /** Taken in front of the first character that is neither a blank nor part of a marker. */
   otherwise?: Transition;
+  /** Blanks count for `otherwise`, too. */
+  otherwiseAtBlanks?: boolean;
 }
 
 /** Text is collected until a marker comes; the collected text decides what follows. */
@@ -117,6 +121,8 @@ export interface ToolFormat extends FormatBase {
 
 export interface ReasoningFormat extends FormatBase {
   kind: 'reasoning';
+  /** Without permission to call, markup of calls behind the thought is left alone, whatever the tool format would do. */
+  leavesForbiddenCalls?: boolean;
   machine: (context: ParserContext, parts: MachineParts) => MachineDefinition;
 }
 

@@ -92,7 +92,7 @@ export class FormatMachine {
   #readText(mode: TextMode, final: boolean): boolean {
     const hit = this.#scanner(mode).scan(this.#text, final);
     if (mode.otherwise !== undefined && this.#atModeStart) {
-      const solid = firstSolid(this.#text);
+      const solid = mode.otherwiseAtBlanks === true ? 0 : firstSolid(this.#text);
       if (solid < hit.index) {
         this.#tell(mode, this.#take(solid));
         this.#follow(mode.otherwise, '', mode);
@@ -184,6 +184,7 @@ export class FormatMachine {
     if (transition.marker === 'reread') this.#text = marker + this.#text;
     else if (transition.marker !== 'keep') this.#remember(marker);
     if (transition.shows !== undefined) this.#showCaptured(transition.shows);
+    if (transition.inserts !== undefined) this.#sink.content(transition.inserts);
     if (transition.fails === true) this.#giveUpMarkup('content');
     if (transition.drops === true) this.#remembered = undefined;
     if (transition.call !== undefined) {
