@@ -5,7 +5,6 @@
  */
 import type * as z from 'zod';
 import {UnsupportedError, ValidationError} from '../../errors.ts';
-import type {TokenLogprobs} from '../../sampling/token-logprobs.ts';
 import {isPlainObject} from '../../util/parse-json.ts';
 import {
   laxDict,
@@ -61,13 +60,16 @@ export const derenderCompletionSchema = laxObject({
   completion_request: nullable(laxDict()),
 });
 
+/** Of one position: the token that stands there, then the candidates. */
+type RecordedLogprobs = {tokenId: number; logprob: number; rank: number}[];
+
 /** One finished choice of another server. */
 export interface RecordedChoice {
   index: number;
   tokenIds: number[];
   finishReason: (typeof FINISH_REASONS)[number];
   stopReason: string | number | null;
-  logprobs: TokenLogprobs[] | null;
+  logprobs: RecordedLogprobs[] | null;
 }
 
 /** One answer of the token route. */
@@ -142,12 +144,12 @@ function toRecordedChoice(choice: z.output<typeof choiceSchema>): RecordedChoice
     tokenIds: choice.token_ids,
     finishReason: choice.finish_reason,
     stopReason: choice.stop_reason,
-    logprobs: choice.logprobs?.content?.map(toTokenLogprobs) ?? null,
+    logprobs: choice.logprobs?.content?.map(toRecordedLogprobs) ?? null,
   };
 }
 
 /** The token itself stands first among the candidates of the token route. */
-function toTokenLogprobs({top_logprobs, ...own}: z.output<typeof positionSchema>): TokenLogprobs {
+function toRecordedLogprobs({top_logprobs, ...own}: z.output<typeof positionSchema>): RecordedLogprobs {
   const others = top_logprobs.filter(({token_id}) => token_id !== own.token_id);
   return [own, ...others].map(({token_id, logprob, rank}) => ({tokenId: token_id, logprob, rank: rank ?? 0}));
 }
