@@ -67,6 +67,8 @@ export function createHttpServer({tls = null, maxHeaderBytes}: HttpServerOptions
   const tlsServer = tls === null ? null : createTlsServer({...tls, ...limits}, answer);
   const server: Server = tlsServer ?? createServer(limits, answer);
   server.keepAliveTimeout = keepAliveSeconds() * 1000;
+  // Node would drop the headers beyond its count in silence; their size is limited already.
+  server.maxHeadersCount = 0;
   server.on('clientError', refuseBadRequest);
   return {
     server,

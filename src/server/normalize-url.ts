@@ -10,11 +10,18 @@ export function normalizeRootPath(rootPath: string): string {
 }
 
 /** @param rootPath as `normalizeRootPath` gives it. A path that does not start with it is taken as it is. */
-export function normalizeUrl(url: string, rootPath: string): string {
+export function normalizeUrl(given: string, rootPath: string): string {
+  const url = withoutOrigin(given);
   const queryStart = url.indexOf('?');
   const path = queryStart < 0 ? url : url.slice(0, queryStart);
   const query = queryStart < 0 ? '' : url.slice(queryStart);
   return withoutPrefix(path.replace(/(?<=[^/])\/{2,}/g, '/'), rootPath) + query;
+}
+
+/** The path and the query of a target that names its server too, as clients write it for a proxy. */
+export function withoutOrigin(target: string): string {
+  const [, rest] = /^https?:\/\/[^/?#]*(.*)$/is.exec(target) ?? [null, target];
+  return rest.startsWith('/') ? rest : `/${rest}`.replace(/^\/\*$/, '*');
 }
 
 function withoutPrefix(path: string, rootPath: string): string {

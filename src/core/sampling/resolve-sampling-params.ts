@@ -197,6 +197,11 @@ function checkSampling(values: CheckedValues): void {
   throw new ValidationError(rule.message(values), shown ?? {});
 }
 
+/** What is no number counts as the smallest one, as Python's `max` has it. */
+function clampedBias(value: number): number {
+  return Number.isNaN(value) ? -MAX_LOGIT_BIAS : Math.min(MAX_LOGIT_BIAS, Math.max(-MAX_LOGIT_BIAS, value));
+}
+
 /** Texts of the ids of `logit_bias`; keys are read as Python's `int()` reads them. */
 function parseLogitBias(bias: Record<string, number> | null): [number, number][] {
   const entries = Object.entries(bias ?? {});
@@ -208,10 +213,7 @@ function parseLogitBias(bias: Record<string, number> | null): [number, number][]
       {param: 'logit_bias', value: badKeys},
     );
   }
-  return entries.map(([key, value]) => [
-    Number(key.replaceAll('_', '')),
-    Math.min(MAX_LOGIT_BIAS, Math.max(-MAX_LOGIT_BIAS, value)),
-  ]);
+  return entries.map(([key, value]) => [Number(key.replaceAll('_', '')), clampedBias(value)]);
 }
 
 /** Greedy below 1e-5, where the filters have no effect; tiny temperatures are raised. */

@@ -7,6 +7,7 @@ import type {FastifyError, FastifyInstance, FastifyReply, FastifyRequest} from '
 import {OverloadedError} from '../../core/errors.ts';
 import type {Logger} from '../../core/util/logger.ts';
 import {errorBody, errorResponse, isServerFault} from '../error-response.ts';
+import {withoutOrigin} from '../normalize-url.ts';
 import {UnreadableBodyError} from '../read-body.ts';
 import type {RouteTable} from '../route-table.ts';
 import {sendEmpty, sendJson} from '../send-json.ts';
@@ -18,6 +19,11 @@ const RETRY_AFTER_SECONDS = 1;
 function isFrameworkError(error: unknown): error is FastifyError & {statusCode: number} {
   const {code, statusCode} = error as Partial<FastifyError>;
   return String(code).startsWith('FST_') && typeof statusCode === 'number' && statusCode < 500;
+}
+
+/** The connection ended in the middle of the body: nobody is there to read an answer. */
+function hasClientLeft(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ECONNRESET';
 }
 
 function frameworkErrorText({code, message}: FastifyError, maxBodyBytes: number): string {
@@ -32,7 +38,9 @@ export function sendError(
   {logger, logErrorStack}: Pick<ErrorHandlerOptions, 'logger' | 'logErrorStack'>,
 ): FastifyReply {
   if (error instanceof UnreadableBodyError) return sendJson(reply, 400, {detail: error.detail});
-  if (isServerFault(error) || logErrorStack) logger.error({requestId: reply.request.id, err: error}, 'request failed');
+  if (hasClientLeft(error)) logger.debug({requestId: reply.request.id}, 'client left before its request was complete');
+  else if (isServerFault(error) || logErrorStack)
+    logger.error({requestId: reply.request.id, err: error}, 'request failed');
   const {status, body} = errorResponse(error);
   if (error instanceof OverloadedError) reply.header('retry-after', String(RETRY_AFTER_SECONDS));
   return sendJson(reply, status, body);
@@ -46,7 +54,7 @@ function answerUnknownRoute(request: FastifyRequest, reply: FastifyReply, routes
     return sendJson(reply, 405, {detail: 'Method Not Allowed'});
   }
   if (path.endsWith('/') && routes.methodsOf(path.slice(0, -1)).length > 0) {
-    const [askedPath] = splitUrl(request.originalUrl);
+    const [askedPath] = splitUrl(withoutOrigin(request.originalUrl));
     reply.header('location', `${request.protocol}://${request.host}${askedPath.slice(0, -1)}${query}`);
     return sendEmpty(reply, 307);
   }

@@ -28,6 +28,10 @@ describe('normalizeUrl', () => {
     ['/llm?x', '/?x'],
     ['/llmx/v1', '/llmx/v1'],
     ['/v1/models', '/v1/models'],
+    ['http://host:1/v1/models?a', '/v1/models?a'],
+    ['HTTPS://host/llm/v1//models', '/v1/models'],
+    ['http://host?x', '/?x'],
+    ['*', '*'],
   ])('makes %s into %s behind the prefix /llm', (given, expected) => {
     expect(normalizeUrl(given, '/llm')).toBe(expected);
   });

@@ -1,6 +1,9 @@
 /** Streams on a real socket: what leaves the server, and what happens when the client does. */
+import {once} from 'node:events';
 import {request as httpRequest, type IncomingMessage} from 'node:http';
+import {type AddressInfo, connect} from 'node:net';
 import {describe, expect, it, vi} from 'vitest';
+import {createHttpServer} from '../../../src/server/http-server.ts';
 import {playTokens, type ScriptedStep} from '../../support/scripted-engine-client.ts';
 import {sseEvents, streamedText} from '../../support/sse-transcript.ts';
 import {closeAppsAfterEach, openTestApp, userSays} from '../../support/test-app.ts';
@@ -142,5 +145,33 @@ describe('an engine that dies', () => {
     const text = await (await stream).text();
     expect(text.endsWith(`data: ${JSON.stringify({error})}\n\ndata: [DONE]\n\n`)).toBe(true);
     expect((await fetch(`${url}/ping`)).status).toBe(503);
+  });
+});
+
+describe('a client that leaves before its request is complete', () => {
+  it('is no error of the server', async () => {
+    const {listen, logger} = await openTestApp({}, {});
+    const {hostname, port} = new URL(await listen());
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    const head = 'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';
+    socket.write(`${head}content-length: 100\r\n\r\n{"messages"`);
+    setTimeout(() => socket.destroy(), 50);
+    await expect.poll(() => logger.matching('client left before its request was complete')).toHaveLength(1);
+    expect(logger.lines.filter(({level}) => level === 'error')).toEqual([]);
+  });
+});
+
+describe('headers beyond the count that Node takes', () => {
+  it('do not lose the ones behind them', async () => {
+    const http = createHttpServer({maxHeaderBytes: 1024 * 1024});
+    http.serve((request, response) => response.end(request.headers.last));
+    http.server.listen(0, '127.0.0.1');
+    await once(http.server, 'listening');
+    const {port} = http.server.address() as AddressInfo;
+    const headers = Object.fromEntries(Array.from({length: 3000}, (_, index) => [`h${index}`, 'v']));
+    const answer = await fetch(`http://127.0.0.1:${port}/`, {headers: {...headers, last: 'here'}});
+    expect(await answer.text()).toBe('here');
+    await http.close(0);
   });
 });

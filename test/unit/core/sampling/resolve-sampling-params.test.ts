@@ -34,6 +34,12 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
+describe('a bias that is no number', () => {
+  it('forbids its token', () => {
+    expect(resolve('"logit_bias":{"5":NaN}').sampling.logitBias).toEqual([[5, -100]]);
+  });
+});
+
 describe('three levels', () => {
   const names = [
     ['repetition_penalty', 'repetitionPenalty', 1, 1.25, 1.5],
