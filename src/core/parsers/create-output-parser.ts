@@ -90,6 +90,10 @@ class MachineOutputParser implements OutputParser {
     this.#onFault = onFault;
   }
 
+  get isReasoning(): boolean {
+    return this.#machines[0]?.isReasoning ?? false;
+  }
+
   push(text: string): ParsedPiece[] {
     this.#guard(() => {
       const first = this.#machines[0];

@@ -1,6 +1,7 @@
 /** What a model's answer means, piece by piece: the one language between parsers and everything that shows an answer. */
 
 import type {DecodedLogprobs} from '../sampling/token-logprobs.ts';
+import type {ParsedPiece} from './parsed-piece.ts';
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'repetition' | 'abort';
 
@@ -12,14 +13,26 @@ export interface Usage {
   cachedTokens: number;
 }
 
+/** What the parsers of a choice made of one output. */
+export interface Reading {
+  /** Often none: a marker, or text that is held back. */
+  pieces: ParsedPiece[];
+  /** Tokens of thoughts in the choice so far, shown or not. */
+  numReasoningTokens: number;
+  /** True once the choice has been in a thought, also in one without text. */
+  hasReasoned: boolean;
+}
+
 export type ChatEvent = {/** Index of the choice, 0..n-1. */ choice: number} & (
   | {
-      type: 'text-delta';
-      /** May be empty: a token whose text is held back. */
+      type: 'delta';
+      /** As it was generated. May be empty: a token whose text is held back. */
       text: string;
       tokenIds: number[];
       /** One for each id, also of those whose text is held back; null when the request asked for none. */
       logprobs: DecodedLogprobs[] | null;
+      /** The meaning of the text; null when no parser reads it: all of it is the answer. */
+      reading: Reading | null;
     }
   | {
       type: 'finish';

@@ -8,6 +8,8 @@ import type {FinishReason} from './events.ts';
 import type {ParsedPiece} from './parsed-piece.ts';
 
 export interface OutputParser {
+  /** True while the next characters are read as a thought. */
+  readonly isReasoning: boolean;
   /** The next characters of the choice's text. Never throws: after a fault of ours the rest is plain text. */
   push(text: string): ParsedPiece[];
   /** The text is complete; gives everything that was held back. `length`: the text was cut off by a limit. */

@@ -46,6 +46,11 @@ export class FormatMachine {
     this.#beginMode();
   }
 
+  /** True in a mode whose text is a thought. */
+  get isReasoning(): boolean {
+    return this.#mode.kind === 'text' && this.#mode.as === 'reasoning';
+  }
+
   push(text: string): void {
     this.#text += text;
     while (this.#text !== '' && this.#read(false));
