@@ -149,18 +149,20 @@ class Reader {
 
   private readObject(depth: number): Record<string, unknown> {
     const object: Record<string, unknown> = {};
+    const keys: string[] = [];
     this.position++;
     this.skipWhitespace();
     if (this.take('}')) return object;
     for (;;) {
-      this.readMember(object, depth);
-      if (this.take('}')) return object;
+      keys.push(this.readMember(object, depth));
+      if (this.take('}')) return withKeyOrder(object, keys);
       if (!this.take(',')) this.fail("Expecting ',' delimiter");
       this.skipWhitespace();
     }
   }
 
-  private readMember(object: Record<string, unknown>, depth: number): void {
+  /** @returns the member's key */
+  private readMember(object: Record<string, unknown>, depth: number): string {
     if (this.text[this.position] !== '"') this.fail('Expecting property name enclosed in double quotes');
     const key = this.readString();
     this.skipWhitespace();
@@ -168,6 +170,7 @@ class Reader {
     this.skipWhitespace();
     setOwn(object, key, unwrapNull(this.readValue(depth + 1)));
     this.skipWhitespace();
+    return key;
   }
 
   private take(character: string): boolean {
@@ -202,6 +205,21 @@ function unwrapNull(value: unknown): unknown {
 function setOwn(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key !== '__proto__') object[key] = value;
   else Object.defineProperty(object, key, {value, enumerable: true, configurable: true, writable: true});
+}
+
+/** Key orders that a JavaScript object loses: it moves keys that look like numbers to the front. */
+const keyOrders = new WeakMap<object, readonly string[]>();
+const NUMBER_LIKE_KEY = /^\d+$/;
+
+function withKeyOrder(object: Record<string, unknown>, keys: readonly string[]): Record<string, unknown> {
+  if (keys.some((key) => NUMBER_LIKE_KEY.test(key))) keyOrders.set(object, [...new Set(keys)]);
+  return object;
+}
+
+/** The members of an object in the order of its JSON text, for an object that was not changed since `parseJson` made it. */
+export function orderedEntries(object: Readonly<Record<string, unknown>>): [string, unknown][] {
+  const keys = keyOrders.get(object);
+  return keys ? keys.map((key) => [key, object[key]]) : Object.entries(object);
 }
 
 function integerValue(literal: string): number | bigint {

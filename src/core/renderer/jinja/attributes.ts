@@ -26,7 +26,7 @@ export function getAttribute(value: Value, name: string): Value {
   if (value instanceof Undefined) return attributeOfUndefined(value, name);
   const attribute = safeAttribute(value, name);
   if (attribute !== undefined) return attribute;
-  return itemAt(value, name) ?? missing(value, name);
+  return orMissing(itemAt(value, name), value, name);
 }
 
 /** `value[key]` as a template means it. @throws PythonError of an undefined value */
@@ -34,13 +34,18 @@ export function getItem(value: Value, key: Value): Value {
   const item = itemAt(value, key);
   if (item !== undefined) return item;
   const name = textOf(key);
-  return (name === undefined ? undefined : safeAttribute(value, name)) ?? missing(value, key);
+  return orMissing(name === undefined ? undefined : safeAttribute(value, name), value, key);
 }
 
 /** The attribute alone, without a look at keys: the filter `attr`. */
 export function getOnlyAttribute(value: Value, name: string): Value {
   if (value instanceof Undefined) return attributeOfUndefined(value, name);
-  return safeAttribute(value, name) ?? missing(value, name);
+  return orMissing(safeAttribute(value, name), value, name);
+}
+
+/** None is a value; only undefined is none. */
+function orMissing(found: Value | undefined, value: Value, key: Value): Value {
+  return found === undefined ? missing(value, key) : found;
 }
 
 /** What has no such attribute or element. */
@@ -72,7 +77,6 @@ const modules: Readonly<Record<string, string>> = {
 
 function attributeOfUndefined(value: Undefined, name: string): Value {
   if (objectAttributes.has(name)) return unsafe(value, name);
-  if (name.startsWith('__') && name.endsWith('__')) return missing(value, name);
   throw value.error();
 }
 

@@ -44,3 +44,6 @@ export function isSpace(character: string): boolean {
 
 /** A run of white space as Python's `\s` and `str.split()` have it. */
 export const spaceRun = new RegExp(`[${space}]+`, 'u');
+
+/** Any other character, as text for a pattern. */
+export const notSpace = `[^${space}]`;

@@ -5,7 +5,7 @@ import {exponentialText, fixedText, generalText} from './decimal-text.ts';
 import {toFloat} from './number-conversion.ts';
 import {floatRepr} from './number-text.ts';
 import {textOf} from './objects.ts';
-import {type PythonError, typeError, valueError} from './python-error.ts';
+import {PythonError, typeError, valueError} from './python-error.ts';
 import {assertTextLength} from './size-limits.ts';
 import {str} from './text.ts';
 import {isInteger, PyFloat, typeName, type Value} from './values.ts';
@@ -14,6 +14,8 @@ interface FormatSpec {
   readonly fill: string;
   readonly align: string | undefined;
   readonly sign: string | undefined;
+  /** `z`: a zero has no sign. */
+  readonly dropsNegativeZero: boolean;
   readonly alternate: boolean;
   readonly zeroPadded: boolean;
   readonly width: number;
@@ -37,11 +39,16 @@ export function formatValue(value: Value, spec: string): string {
 function parseSpec(spec: string, value: Value): FormatSpec {
   const match = pattern.exec(spec);
   if (!match) throw valueError(`Invalid format specifier '${spec}' for object of type '${typeName(value)}'`);
-  const [, fill, align, sign, , alternate, zero, width, grouping, precision, type] = match;
+  const [, fill, align, sign, noNegativeZero, alternate, zero, width, grouping, precision, type] = match;
+  if (noNegativeZero !== undefined && !(value instanceof PyFloat)) {
+    const kind = textOf(value) === undefined ? 'integer' : 'string';
+    throw valueError(`Negative zero coercion (z) not allowed in ${kind} format specifier`);
+  }
   return {
-    fill: fill ?? (zero !== undefined && align === undefined ? '0' : ' '),
+    fill: fill ?? (zero === undefined ? ' ' : '0'),
     align,
     sign,
+    dropsNegativeZero: noNegativeZero !== undefined,
     alternate: alternate !== undefined,
     zeroPadded: zero !== undefined,
     width: readSize(width),
@@ -80,7 +87,7 @@ const integerBases: Readonly<Record<string, [base: number, prefix: string]>> = {
 function formatInteger(value: number | bigint | boolean, spec: FormatSpec): string {
   if ('eEfFgG%'.includes(spec.type) && spec.type !== '') return formatFloat(toFloat(value), spec, 'int');
   if (spec.precision !== undefined) throw valueError('Precision not allowed in integer format specifier');
-  if (spec.type === 'c') return pad(String.fromCodePoint(Number(value)), spec, '<');
+  if (spec.type === 'c') return pad(characterOf(Number(value)), spec, '<');
   if (!(spec.type in integerBases)) throw unknownCode(spec.type, typeName(value));
   const [base, prefix] = integerBases[spec.type]!;
   const number = typeof value === 'boolean' ? Number(value) : value;
@@ -90,10 +97,15 @@ function formatInteger(value: number | bigint | boolean, spec: FormatSpec): stri
   return padNumber(sign, text, '', spec, base === 10 ? 3 : 4);
 }
 
+function characterOf(codePoint: number): string {
+  if (codePoint >= 0 && codePoint <= 0x10ffff) return String.fromCodePoint(codePoint);
+  throw new PythonError('OverflowError', '%c arg not in range(0x110000)');
+}
+
 function formatFloat(value: number, spec: FormatSpec, kind: string): string {
   const text = floatText(value, spec, kind);
-  const negative = text.startsWith('-');
-  const [, whole, rest] = /^(\d*)(.*)$/s.exec(negative ? text.slice(1) : text)!;
+  const negative = text.startsWith('-') && !(spec.dropsNegativeZero && /^-[0.]*(?:e|%|$)/.test(text));
+  const [, whole, rest] = /^(\d*)(.*)$/s.exec(text.startsWith('-') ? text.slice(1) : text)!;
   return padNumber(signText(negative, spec), whole!, rest!, spec, 3);
 }
 
@@ -101,7 +113,7 @@ function floatText(value: number, spec: FormatSpec, kind: string): string {
   const precision = spec.precision ?? 6;
   const lower = spec.type.toLowerCase();
   const write = floatWriters[lower];
-  if (!write || 'NX'.includes(spec.type)) throw unknownCode(spec.type, kind);
+  if (!write || spec.type === 'N') throw unknownCode(spec.type, kind);
   const text =
     spec.type === '' && spec.precision === undefined ? floatRepr(value) : write(value, precision, spec.alternate);
   return spec.type !== lower ? text.toUpperCase() : text;

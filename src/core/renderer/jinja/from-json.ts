@@ -1,5 +1,5 @@
 /** From the values of `util/parse-json.ts` (plain objects, arrays, numbers, `JsonFloat`) to the values of templates. */
-import {JsonFloat} from '../../util/parse-json.ts';
+import {JsonFloat, orderedEntries} from '../../util/parse-json.ts';
 import {PyDict, PyFloat, PyObject, PyTuple, type Value} from './values.ts';
 
 /**
@@ -13,7 +13,7 @@ export function fromJson(value: unknown): Value {
   if (value instanceof JsonFloat) return new PyFloat(value.value);
   if (Array.isArray(value)) return value.map(fromJson);
   if (isTemplateValue(value)) return value;
-  const entries = value instanceof Map ? value.entries() : Object.entries(value);
+  const entries = value instanceof Map ? value.entries() : orderedEntries(value as Record<string, unknown>);
   const dict = new PyDict();
   for (const [key, entry] of entries) if (entry !== undefined) dict.set(key as string, fromJson(entry));
   return dict;

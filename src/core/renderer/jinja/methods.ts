@@ -46,7 +46,14 @@ export const listMethods: Methods<Value[]> = {
 export const tupleMethods: Methods<PyTuple> = sequenceMethods;
 
 export const dictMethods: Methods<PyDict> = {
-  get: {least: 1, most: 2, call: (dict, [key, standard]) => dict.get(key!) ?? standard ?? null},
+  get: {
+    least: 1,
+    most: 2,
+    call(dict, [key, standard = null]) {
+      const value = dict.get(key!);
+      return value === undefined ? standard : value;
+    },
+  },
   keys: {least: 0, most: 0, call: (dict) => new DictView(dict, 'keys')},
   values: {least: 0, most: 0, call: (dict) => new DictView(dict, 'values')},
   items: {least: 0, most: 0, call: (dict) => new DictView(dict, 'items')},

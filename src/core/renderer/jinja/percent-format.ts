@@ -30,7 +30,7 @@ export function percentFormat(format: string | Markup, values: Value): Value {
   const source = new ValueSource(values);
   const result = text.replace(conversionPattern, (...match: unknown[]) => {
     const [, name, flags, width, precision, type, position] = match as (string | undefined)[];
-    if (type === '%') return '%';
+    if (match[0] === '%%') return '%';
     if (type === '') throw valueError('incomplete format');
     const field = name === undefined ? undefined : source.named(name);
     const conversion: Conversion = {
@@ -41,6 +41,7 @@ export function percentFormat(format: string | Markup, values: Value): Value {
       show,
     };
     const writer = writers[conversion.type];
+    if (!writer && type === '%') source.next();
     if (!writer) throw unknownType(conversion.type, Number(position) + match[0]!.toString().length - 1);
     return writer(field ?? source.next(), conversion);
   });

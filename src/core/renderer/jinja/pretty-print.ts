@@ -1,7 +1,9 @@
 /** `pprint.pformat` with its standard width: dict keys sorted, one element per line when a value does not fit. */
 
 import {codePointLength} from '../../util/python-text.ts';
+import {notSpace, spaceRun} from './character-classes.ts';
 import {isLess} from './comparison.ts';
+import {splitLines} from './string-methods.ts';
 import {repr, stringRepr} from './text.ts';
 import {PyDict, PyTuple, typeName, type Value} from './values.ts';
 
@@ -80,7 +82,7 @@ function stringLayout(text: string, indent: number, allowance: number, level: nu
 }
 
 function stringChunks(text: string, width: number, allowance: number): string[] {
-  const lines = text.match(/[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+$/g) ?? [];
+  const lines = splitLines(text, true);
   return lines.flatMap((line, index) => {
     const isLast = index === lines.length - 1;
     const shown = stringRepr(line);
@@ -89,8 +91,11 @@ function stringChunks(text: string, width: number, allowance: number): string[] 
   });
 }
 
+/** A word and the white space after it. */
+const wordWithSpace = new RegExp(`${notSpace}*${spaceRun.source}|${notSpace}+`, 'gu');
+
 function lineChunks(line: string, width: number, allowance: number): string[] {
-  const parts = line.match(/\S*\s*/g)?.filter((part) => part !== '') ?? [];
+  const parts = line.match(wordWithSpace) ?? [];
   const chunks: string[] = [];
   let current = '';
   parts.forEach((part, index) => {

@@ -6,7 +6,7 @@ import {isLower, isUpper} from './letter-case.ts';
 import {Markup, Namespace, PyIterator, textOf, Undefined} from './objects.ts';
 import {isIterable, lengthOf} from './sequences.ts';
 import {str} from './text.ts';
-import {isInteger, isNumeric, PyDict, PyFloat, PyObject, type Value} from './values.ts';
+import {hashKey, isInteger, isNumeric, PyDict, PyFloat, PyObject, type Value} from './values.ts';
 
 type Test = (context: BuiltinContext, value: Value, other: Value) => boolean;
 
@@ -15,6 +15,12 @@ function isSequence(value: Value): boolean {
   if (lengthOf(value) === undefined) return false;
   if (!(value instanceof PyObject) || value instanceof Markup || value instanceof Undefined) return true;
   return value.typeName === 'range';
+}
+
+/** @throws PythonError when the value cannot be a name at all */
+function isKnown(table: ReadonlyMap<string, Builtin>, value: Value): boolean {
+  hashKey(value);
+  return table.has(textOf(value) ?? '');
 }
 
 function hasSameIdentity(left: Value, right: Value): boolean {
@@ -30,8 +36,8 @@ const unaryTests: Readonly<Record<string, Test>> = {
   even: (_context, value) => equals(binary('%', value, 2), 0),
   defined: (_context, value) => !(value instanceof Undefined),
   undefined: (_context, value) => value instanceof Undefined,
-  filter: (context, value) => typeof textOf(value) === 'string' && context.filters.has(textOf(value)!),
-  test: (context, value) => typeof textOf(value) === 'string' && context.tests.has(textOf(value)!),
+  filter: (context, value) => isKnown(context.filters, value),
+  test: (context, value) => isKnown(context.tests, value),
   none: (_context, value) => value === null,
   boolean: (_context, value) => typeof value === 'boolean',
   false: (_context, value) => value === false,

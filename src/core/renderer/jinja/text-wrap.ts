@@ -55,7 +55,7 @@ function isBlank(piece: string): boolean {
 function breakWord(pieces: string[], used: number, options: WrapOptions): string[] {
   if (!options.breaksLongWords) return used === 0 ? [pieces.shift()!] : [];
   const piece = characters(pieces[0]!);
-  const room = Math.max(1, options.width - used);
+  const room = options.width - used;
   const hyphen = options.breaksOnHyphens ? piece.slice(0, room).lastIndexOf('-') : -1;
   const end = hyphen > 0 && piece.slice(0, hyphen).some((character) => character !== '-') ? hyphen + 1 : room;
   pieces[0] = piece.slice(end).join('');

@@ -39,9 +39,16 @@ function quote(value: Value, forQuery: boolean): string {
   return forQuery ? quoted.replaceAll('%20', '+') : quoted.replaceAll('%2F', '/');
 }
 
+function toPair(value: Value): Value[] {
+  const pair = toList(value);
+  if (pair.length > 2) throw valueError('too many values to unpack (expected 2)');
+  if (pair.length < 2) throw valueError(`not enough values to unpack (expected 2, got ${pair.length})`);
+  return pair;
+}
+
 function urlEncode(value: Value): string {
   if (textOf(value) !== undefined || !isIterable(value)) return quote(value, false);
-  const pairs = value instanceof PyDict ? [...value.entries()] : [...iterate(value)].map(toList);
+  const pairs = value instanceof PyDict ? [...value.entries()] : [...iterate(value)].map(toPair);
   return pairs.map((pair) => pair.map((part) => quote(part, true)).join('=')).join('&');
 }
 

@@ -73,7 +73,7 @@ function fileSize(value: Value, binaryUnits: Value): string {
   const bytes = parseFloatLike(value);
   const base = isTrue(binaryUnits) ? 1024 : 1000;
   if (bytes === 1) return '1 Byte';
-  if (bytes < base) return `${Math.trunc(bytes)} Bytes`;
+  if (bytes < base) return `${BigInt(Math.trunc(bytes))} Bytes`;
   const found = unitLetters.findIndex((_, index) => bytes < base ** (index + 2));
   const index = found < 0 ? unitLetters.length - 1 : found;
   const letter = base === 1024 ? unitLetters[index]!.toUpperCase() : unitLetters[index]!;

@@ -24,8 +24,7 @@ function caseGetter(caseSensitive: Value): Getter {
 function sorted(items: readonly Value[], key: Getter, reverse: boolean): Value[] {
   const keyed = items.map((item) => ({item, key: key(item)}));
   const order = (left: Value, right: Value): number => (isLess(left, right) ? -1 : isLess(right, left) ? 1 : 0);
-  // Python compares a later element with an earlier one first, which decides the text of the error.
-  keyed.sort((left, right) => (reverse ? order(right.key, left.key) : -order(right.key, left.key)));
+  keyed.sort((left, right) => (reverse ? order(right.key, left.key) : order(left.key, right.key)));
   return keyed.map(({item}) => item);
 }
 
