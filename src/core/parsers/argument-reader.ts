@@ -41,7 +41,15 @@ export interface ReaderContext {
   name: string | undefined;
 }
 
-export type CreateReader = (context: ReaderContext) => ArgumentReader;
+export interface CreateReader {
+  (context: ReaderContext): ArgumentReader;
+  /** Texts that the reader looks for; special tokens among them must stay in the text. */
+  markers?: readonly string[];
+}
+
+export function withMarkers(create: CreateReader, markers: readonly string[]): CreateReader {
+  return Object.assign((context: ReaderContext) => create(context), {markers});
+}
 
 /** The declared tool of that name. */
 export function findTool(context: ReaderContext, name: string): ToolSpec | undefined {

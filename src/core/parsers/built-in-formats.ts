@@ -15,6 +15,7 @@ import {jsonObjectFormats} from './tool/json-object.ts';
 import {kimiK2Formats} from './tool/kimi-k2.ts';
 import {mistralFormats} from './tool/mistral.ts';
 import {plamo3Formats} from './tool/plamo3.ts';
+import {qwenXmlFormats} from './tool/qwen-xml.ts';
 
 export const builtInFormats: readonly Format[] = [
   ...jsonObjectFormats,
@@ -27,6 +28,7 @@ export const builtInFormats: readonly Format[] = [
   ...inklingFormats,
   ...cohereFormats,
   ...plamo3Formats,
+  ...qwenXmlFormats,
   ...plamo3ReasoningFormats,
   ...tagPairFormats,
   ...lateThoughtFormats,

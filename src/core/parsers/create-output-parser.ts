@@ -41,17 +41,23 @@ function keepsForbiddenCalls({tool}: OutputFormats, context: ParserContext): boo
 
 /** The machines of a choice, the first one gets the text; each hands its content to the next. */
 function buildMachines(formats: OutputFormats, context: ParserContext, assembler: PieceAssembler): FormatMachine[] {
+  const [first, second] = parserMachines(formats, context);
+  const last = second && new FormatMachine(second, context, assembler);
+  const machines = [first && new FormatMachine(first, context, contentInto(last, assembler)), last];
+  return machines.filter((machine) => machine !== undefined);
+}
+
+/** The definitions behind a parser, at most two. */
+export function parserMachines(formats: OutputFormats, context: ParserContext): MachineDefinition[] {
   const {tool, reasoning} = formats;
   const isFamily = tool?.family !== undefined && tool.family === reasoning?.family;
   if (tool !== undefined && isFamily && !usesForcedJson(tool, context)) {
-    return [new FormatMachine(tool.machine(context, {reasoning: true, tools: true}), context, assembler)];
+    return [tool.machine(context, {reasoning: true, tools: true})];
   }
-  const toolMachine = toolDefinition(formats, context);
-  const last = toolMachine && new FormatMachine(toolMachine, context, assembler);
   const parts = {reasoning: true, tools: tool !== undefined && mayCall(context)};
-  const first =
-    reasoning && new FormatMachine(reasoning.machine(context, parts), context, contentInto(last, assembler));
-  return [first, last].filter((machine) => machine !== undefined);
+  return [reasoning?.machine(context, parts), toolDefinition(formats, context)].filter(
+    (definition) => definition !== undefined,
+  );
 }
 
 function toolDefinition({tool, reasoning}: OutputFormats, context: ParserContext): MachineDefinition | undefined {

@@ -3,7 +3,13 @@
  * arguments are passed on as they are as soon as the name is known; before that they wait.
  */
 
-import type {ArgumentReader, CreateReader, ReaderState, ReaderStep} from '../argument-reader.ts';
+import {
+  type ArgumentReader,
+  type CreateReader,
+  type ReaderState,
+  type ReaderStep,
+  withMarkers,
+} from '../argument-reader.ts';
 import {JsonValueScanner, type ValueStep} from './json-value.ts';
 
 export interface JsonEnvelopeOptions {
@@ -20,7 +26,7 @@ export interface JsonEnvelopeOptions {
 }
 
 export function jsonEnvelope(options: JsonEnvelopeOptions): CreateReader {
-  return () => new JsonEnvelopeReader(options);
+  return withMarkers(() => new JsonEnvelopeReader(options), options.closeMarkers ?? []);
 }
 
 type Part = 'object' | 'key' | 'colon' | 'value' | 'comma';

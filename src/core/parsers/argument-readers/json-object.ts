@@ -3,7 +3,7 @@
  * value ends by itself; text that is no object is passed on up to the close marker.
  */
 
-import type {ArgumentReader, CreateReader, ReaderStep} from '../argument-reader.ts';
+import {type ArgumentReader, type CreateReader, type ReaderStep, withMarkers} from '../argument-reader.ts';
 import {JsonValueScanner, type ValueStep} from './json-value.ts';
 
 export interface JsonObjectOptions {
@@ -14,7 +14,7 @@ export interface JsonObjectOptions {
 }
 
 export function jsonObject(options: JsonObjectOptions = {}): CreateReader {
-  return ({name}) => new JsonObjectReader(name, options);
+  return withMarkers(({name}) => new JsonObjectReader(name, options), options.closeMarkers ?? []);
 }
 
 class JsonObjectReader implements ArgumentReader {

@@ -3,12 +3,11 @@
  * call that a length limit cut off is reported as far as it came.
  */
 
-import type {ArgumentReader, CreateReader, ReaderStep} from '../argument-reader.ts';
-import {MORE} from '../argument-reader.ts';
+import {type ArgumentReader, type CreateReader, MORE, type ReaderStep, withMarkers} from '../argument-reader.ts';
 import type {FinishReason} from '../events.ts';
 
 export function wholeCall(create: CreateReader): CreateReader {
-  return (context) => new WholeCallReader(create(context));
+  return withMarkers((context) => new WholeCallReader(create(context)), create.markers ?? []);
 }
 
 class WholeCallReader implements ArgumentReader {

@@ -1,0 +1,225 @@
+/**
+ * Arguments as pairs of key and bare text between tags, typed by the tool's schema. Strings go out while they grow; other
+ * values when they are closed. A closing tag counts only when something may follow it that the format knows, so that one
+ * quoted inside a value survives; a missing closing tag ends at the next key or the end of the call.
+ */
+
+import type {ArgumentReader, CreateReader, ReaderContext, ReaderState, ReaderStep} from '../argument-reader.ts';
+import {findTool} from '../argument-reader.ts';
+import type {FinishReason} from '../events.ts';
+import {MarkerScanner} from '../machine/marker-scanner.ts';
+import type {JsonSchema} from '../output-parser.ts';
+import {coerceValue, isPlainString} from './coerce-value.ts';
+
+export interface ParameterTags {
+  /** In front of a key, such as `<parameter=`. */
+  keyOpen: string;
+  /** Behind a key. */
+  keyClose: string;
+  /** In front of a value when it has an opener of its own; blanks may stand between. */
+  valueOpen?: string;
+  valueClose: string;
+  /** Ends the call and belongs to it. */
+  callClose?: string;
+  /** End the call and belong to what follows. */
+  ends: readonly string[];
+  /** One line feed at each end of a value is markup; or all blanks are; or the value is as written (default). */
+  trims?: 'line-feeds' | 'blanks';
+}
+
+export function parameterTags(tags: ParameterTags): CreateReader {
+  const scanners = scannersOf(tags);
+  return (context) => new ParameterTagsReader(tags, scanners, context);
+}
+
+type Part = 'between' | 'key' | 'opener' | 'value';
+type Scanners = Readonly<Record<Part, MarkerScanner>>;
+
+function scannersOf(tags: ParameterTags): Scanners {
+  const {keyOpen, keyClose, valueOpen = '', valueClose, callClose, ends} = tags;
+  const over = [keyOpen, ...ends, ...(callClose === undefined ? [] : [callClose])];
+  const withOpener = valueOpen === '' ? [] : [valueOpen];
+  return {
+    between: new MarkerScanner([...over, valueClose]),
+    key: new MarkerScanner([keyClose, ...over, valueClose]),
+    opener: new MarkerScanner([...withOpener, ...over, valueClose]),
+    value: new MarkerScanner([valueClose, ...over]),
+  };
+}
+
+class ParameterTagsReader implements ArgumentReader {
+  readonly name: string | undefined;
+  readonly #tags: ParameterTags;
+  readonly #scanners: Scanners;
+  readonly #properties: Readonly<Record<string, JsonSchema>>;
+  #part: Part = 'between';
+  #text = '';
+  #json = '';
+  #key = '';
+  /** Text of the value that was not sent. */
+  #value = '';
+  /** The value goes out while it grows. */
+  #isOpenString = false;
+  #atValueStart = false;
+  readonly #seen = new Set<string>();
+
+  constructor(tags: ParameterTags, scanners: Scanners, context: ReaderContext) {
+    this.#tags = tags;
+    this.#scanners = scanners;
+    this.name = context.name;
+    this.#properties = propertiesOf(context);
+  }
+
+  push(text: string): ReaderStep {
+    this.#text += text;
+    return this.#run(false);
+  }
+
+  finish(finishReason: FinishReason): ReaderStep {
+    const step = this.#run(true);
+    if (step.state !== 'more') return step;
+    if (this.#part === 'value') return this.#cutValue(step.json);
+    const json = finishReason === 'length' && step.json === '' ? '' : step.json;
+    return {json: json + this.#closing(), state: 'done', rest: ''};
+  }
+
+  /** A value that the text ends in: what is certain of a string, nothing of anything else. */
+  #cutValue(json: string): ReaderStep {
+    const rest = this.#isOpenString ? escapeString(this.#value) : '';
+    return {json: json + rest, state: 'done', rest: ''};
+  }
+
+  #run(final: boolean): ReaderStep {
+    for (;;) {
+      const hit = this.#scanners[this.#part].scan(this.#text, final);
+      this.#consume(this.#text.slice(0, hit.index));
+      this.#text = this.#text.slice(hit.index);
+      if (hit.marker === undefined) break;
+      const state = this.#take(hit.marker, final);
+      if (state === 'wait') break;
+      if (state !== 'more') return this.#end(state);
+    }
+    return {json: this.#takeJson(), state: 'more', rest: ''};
+  }
+
+  #consume(text: string): void {
+    if (this.#part === 'key') this.#key += text;
+    else if (this.#part === 'value') this.#growValue(text);
+  }
+
+  /** What a marker at the beginning of the text does. */
+  #take(marker: string, final: boolean): ReaderState | 'wait' {
+    const {keyOpen, valueOpen, valueClose, callClose} = this.#tags;
+    if (marker === valueClose && this.#part === 'value') return this.#closeTag(final);
+    if (this.#part === 'value') this.#endValue();
+    if (marker === this.#tags.keyClose && this.#part === 'key') return this.#endKey();
+    if (marker === valueOpen && this.#part === 'opener') return this.#beginValue(marker);
+    if (marker === keyOpen) return this.#beginKey();
+    if (marker === valueClose) return this.#skip(marker);
+    if (marker === callClose) this.#text = this.#text.slice(marker.length);
+    return 'done';
+  }
+
+  #skip(marker: string): ReaderState {
+    this.#text = this.#text.slice(marker.length);
+    this.#part = 'between';
+    return 'more';
+  }
+
+  #beginKey(): ReaderState {
+    this.#text = this.#text.slice(this.#tags.keyOpen.length);
+    this.#key = '';
+    this.#part = 'key';
+    return 'more';
+  }
+
+  #endKey(): ReaderState {
+    const {keyClose, valueOpen = ''} = this.#tags;
+    this.#part = 'opener';
+    this.#key = this.#key.trim();
+    if (valueOpen === '') return this.#beginValue(keyClose);
+    this.#text = this.#text.slice(keyClose.length);
+    return 'more';
+  }
+
+  #beginValue(marker: string): ReaderState {
+    this.#text = this.#text.slice(marker.length);
+    this.#part = 'value';
+    this.#value = '';
+    this.#atValueStart = true;
+    this.#isOpenString = this.#tags.trims !== 'blanks' && isPlainString(this.#properties[this.#key]);
+    this.#json += `${this.#separator()}${JSON.stringify(this.#key)}: ${this.#isOpenString ? '"' : ''}`;
+    return 'more';
+  }
+
+  #separator(): string {
+    const isFirst = this.#seen.size === 0;
+    this.#seen.add(this.#key);
+    return isFirst ? '{' : ', ';
+  }
+
+  #growValue(text: string): void {
+    this.#value += text;
+    if (this.#atValueStart && this.#value !== '' && this.#tags.trims === 'line-feeds') {
+      if (this.#value.startsWith('\n')) this.#value = this.#value.slice(1);
+    }
+    if (this.#value !== '' || text !== '') this.#atValueStart = false;
+    if (!this.#isOpenString) return;
+    const isHeld = this.#tags.trims === 'line-feeds' && this.#value.endsWith('\n');
+    const certain = isHeld ? this.#value.slice(0, -1) : this.#value;
+    this.#json += escapeString(certain);
+    this.#value = isHeld ? '\n' : '';
+  }
+
+  /** The closing tag counts when nothing but blanks and a known marker, or the end of the text, follows. */
+  #closeTag(final: boolean): ReaderState | 'wait' {
+    const {valueClose, keyOpen, callClose = '', ends} = this.#tags;
+    const behind = this.#text.slice(valueClose.length).trimStart();
+    if (behind === '' && !final) return 'wait';
+    const followers = [keyOpen, callClose, ...ends].filter((marker) => marker !== '');
+    const mayFollow = followers.some((marker) => behind.startsWith(marker));
+    const mayGrow = !final && followers.some((marker) => marker.startsWith(behind));
+    if (!mayFollow && mayGrow) return 'wait';
+    if (mayFollow || behind === '') this.#endValue();
+    else this.#growValue(valueClose);
+    this.#text = this.#text.slice(valueClose.length);
+    return 'more';
+  }
+
+  #endValue(): void {
+    const isLineFeedMarkup = this.#tags.trims === 'line-feeds' && this.#value.endsWith('\n');
+    const text = isLineFeedMarkup ? this.#value.slice(0, -1) : this.#value;
+    if (this.#isOpenString) this.#json += `${escapeString(text)}"`;
+    else this.#json += coerceValue(this.#tags.trims === 'blanks' ? text.trim() : text, this.#properties[this.#key]);
+    this.#value = '';
+    this.#part = 'between';
+  }
+
+  #closing(): string {
+    return this.#seen.size === 0 ? '{}' : '}';
+  }
+
+  #end(state: ReaderState): ReaderStep {
+    const step = {json: this.#takeJson() + this.#closing(), state, rest: this.#text};
+    this.#text = '';
+    return step;
+  }
+
+  #takeJson(): string {
+    const json = this.#json;
+    this.#json = '';
+    return json;
+  }
+}
+
+/** The declared parameters of the called tool. */
+function propertiesOf(context: ReaderContext): Readonly<Record<string, JsonSchema>> {
+  const schema = context.name === undefined ? undefined : findTool(context, context.name)?.parameters;
+  const properties = typeof schema === 'object' ? schema.properties : undefined;
+  return typeof properties === 'object' && properties !== null ? (properties as Record<string, JsonSchema>) : {};
+}
+
+/** A JSON string's inside. */
+function escapeString(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
