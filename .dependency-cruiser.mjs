@@ -16,7 +16,8 @@ const layers = {
   'core/renderer': ['core/sampling', ...leaves],
   'core/parsers': ['core/sampling', ...leaves],
   'core/structured-output': ['core/sampling', ...leaves],
-  'core/engine': ['core/sampling', ...leaves],
+  // Masks of tokens are applied where tokens are picked.
+  'core/engine': ['core/sampling', 'core/structured-output', ...leaves],
   'core/sampling': leaves,
   'core/errors': [],
   'core/util': ['core/errors'],

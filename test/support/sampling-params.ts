@@ -22,6 +22,7 @@ export function samplingParams(overrides: Partial<SamplingParams> = {}): Samplin
     logprobs: null,
     logprobTokenIds: null,
     promptLogprobs: null,
+    constraint: null,
     repetitionDetection: null,
     ...overrides,
   };

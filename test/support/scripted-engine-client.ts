@@ -2,9 +2,11 @@
  * An engine for tests that plays given token ids instead of running a model. It keeps the contract of `EngineClient`:
  * outputs in order, a finish reason at the end, an aborted signal or a left loop takes the sequence out.
  */
+
 import type {EngineClient} from '../../src/core/engine/client/engine-client.ts';
 import type {EngineRequest, ModelInfo, SequenceOutput, StepStats} from '../../src/core/engine/protocol.ts';
 import {EngineDeadError} from '../../src/core/errors.ts';
+import type {TokenVocabulary} from '../../src/core/sampling/token-vocabulary.ts';
 import {nowMs} from '../../src/core/util/clock.ts';
 
 /** One engine output of a sequence; what is left out is as while the sequence goes on. */
@@ -58,6 +60,7 @@ export class ScriptedEngineClient implements EngineClient {
   readonly #open = new Set<string>();
   readonly #dead = new AbortController();
   numCacheResets = 0;
+  vocabulary: TokenVocabulary | null = null;
   #resolveDeath: (reason: Error) => void = () => {};
 
   constructor({script, info = {}}: ScriptedEngineOptions) {
@@ -115,6 +118,10 @@ export class ScriptedEngineClient implements EngineClient {
 
   resetPrefixCache(): void {
     this.numCacheResets++;
+  }
+
+  provideVocabulary(make: () => TokenVocabulary): void {
+    this.vocabulary ??= make();
   }
 
   onStats(_listener: (stats: StepStats) => void): () => void {

@@ -5,11 +5,14 @@
  */
 import type {EngineConfig} from '../config/engine-config.ts';
 import {GenerationError, OverloadedError, serializeError, ValidationError} from '../errors.ts';
+import type {LogitsProcessor} from '../sampling/logits-processors/logits-processor.ts';
 import {SeedMixer} from '../sampling/random.ts';
 import {endsInRepetition} from '../sampling/repetition-detection.ts';
 import {type SampledToken, Sampler} from '../sampling/sampler.ts';
 import type {SamplingParams} from '../sampling/sampling-params.ts';
 import {logprobsOf, type TokenLogprobs} from '../sampling/token-logprobs.ts';
+import type {TokenVocabulary} from '../sampling/token-vocabulary.ts';
+import {ConstraintCompiler} from '../structured-output/compile-constraint.ts';
 import {assertInvariant} from '../util/assert.ts';
 import {nowMs} from '../util/clock.ts';
 import {KvCacheManager} from './kv-cache/kv-cache-manager.ts';
@@ -77,6 +80,7 @@ export class EngineCore {
   readonly #seeds: SeedMixer;
   readonly #maxLength: number;
   readonly #queueTimeoutMs: number;
+  readonly #constraints = new ConstraintCompiler();
   readonly #sequences = new Map<string, Sequence>();
   /** Requests and aborts that take effect when the next step begins. */
   #inbox: (() => void)[] = [];
@@ -113,6 +117,11 @@ export class EngineCore {
     for (const requestId of requestIds) this.#inbox.push(() => this.#abort(requestId));
   }
 
+  /** How tokens are spelled; requests with a constraint come after it. */
+  setVocabulary(vocabulary: TokenVocabulary): void {
+    this.#inbox.push(() => this.#constraints.setVocabulary(vocabulary));
+  }
+
   /** Requests that come later find nothing of what was computed before. */
   resetPrefixCache(): void {
     this.#inbox.push(() => this.#kvCache.forgetContent());
@@ -147,10 +156,26 @@ export class EngineCore {
 
   #add(request: EngineRequest): void {
     assertInvariant(!this.#sequences.has(request.requestId), 'ids of open requests are unique');
-    const sequence = new Sequence(request, this.#numArrivals++, this.#seeds.next());
+    const constraint = this.#constraintOf(request.sampling);
+    const processor = constraint instanceof Error ? null : constraint;
+    const sequence = new Sequence(request, this.#numArrivals++, this.#seeds.next(), processor);
     this.#sequences.set(sequence.requestId, sequence);
     this.#scheduler.add(sequence);
-    if (sequence.numPromptTokens >= this.#maxLength) this.#finish(sequence, [], refusalOf(sequence, this.#maxLength));
+    if (constraint instanceof Error) this.#finish(sequence, [], {reason: 'error', error: constraint});
+    else if (sequence.numPromptTokens >= this.#maxLength) {
+      this.#finish(sequence, [], refusalOf(sequence, this.#maxLength));
+    }
+  }
+
+  /** What holds a sequence to its constraint; the error when the constraint cannot be used. */
+  #constraintOf(params: SamplingParams): LogitsProcessor | Error | null {
+    if (params.constraint === null) return null;
+    try {
+      return this.#constraints.processorFor({...params, constraint: params.constraint});
+    } catch (error) {
+      if (error instanceof GenerationError || error instanceof ValidationError) return error;
+      throw error;
+    }
   }
 
   #abort(requestId: string): void {

@@ -58,6 +58,9 @@ class EngineHost {
       case 'reset-prefix-cache':
         this.#core?.resetPrefixCache();
         break;
+      case 'set-vocabulary':
+        this.#core?.setVocabulary(input.vocabulary);
+        break;
       case 'shutdown':
         this.stop();
         break;

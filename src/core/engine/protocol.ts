@@ -6,6 +6,7 @@ import type {EngineConfig} from '../config/engine-config.ts';
 import type {SerializedError} from '../errors.ts';
 import type {SamplingParams} from '../sampling/sampling-params.ts';
 import type {TokenLogprobs} from '../sampling/token-logprobs.ts';
+import type {TokenVocabulary} from '../sampling/token-vocabulary.ts';
 
 /** One sequence to generate. A request with `n` choices is `n` of them. */
 export interface EngineRequest {
@@ -27,6 +28,7 @@ export type EngineInput =
   | {type: 'add-requests'; requests: EngineRequest[]}
   | {type: 'abort-requests'; requestIds: string[]}
   | {type: 'reset-prefix-cache'}
+  | {type: 'set-vocabulary'; vocabulary: TokenVocabulary}
   | {type: 'shutdown'};
 
 export type EngineOutput =

@@ -2,6 +2,7 @@
  * One token list in the engine, from the request to its end. Holds what scheduling and sampling must remember; who may
  * change which part: the scheduler the status, the KV cache manager the row, the engine core the tokens.
  */
+import type {LogitsProcessor} from '../sampling/logits-processors/logits-processor.ts';
 import {createSamplingState, type SamplingState} from '../sampling/sampler.ts';
 import type {TokenLogprobs} from '../sampling/token-logprobs.ts';
 import {nowMs} from '../util/clock.ts';
@@ -36,15 +37,18 @@ export class Sequence {
   /** By position, as far as they are known; null when they are not wanted. The first token has none. */
   readonly promptLogprobs: (TokenLogprobs | null)[] | null;
 
-  /** @param freshSeed seed of the draws when the request gives none */
-  constructor(request: EngineRequest, arrival: number, freshSeed: bigint) {
+  /**
+   * @param freshSeed seed of the draws when the request gives none
+   * @param constraint what holds the output to the request's constraint
+   */
+  constructor(request: EngineRequest, arrival: number, freshSeed: bigint, constraint: LogitsProcessor | null = null) {
     this.requestId = request.requestId;
     this.priority = request.priority;
     this.arrival = arrival;
     this.cacheSalt = request.cacheSalt;
     this.numPromptTokens = request.promptTokenIds.length;
     this.tokenIds = [...request.promptTokenIds];
-    this.sampling = createSamplingState(request.sampling, request.promptTokenIds, freshSeed);
+    this.sampling = createSamplingState(request.sampling, request.promptTokenIds, freshSeed, constraint);
     this.promptLogprobs = request.sampling.promptLogprobs === null ? null : [null];
   }
 

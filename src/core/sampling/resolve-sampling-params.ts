@@ -285,6 +285,7 @@ export function resolveSamplingParams(request: SamplingRequest, context: Samplin
       logprobs: request.logprobs ? request.top_logprobs : null,
       logprobTokenIds: logprobTokenIdsOf(request),
       promptLogprobs: request.prompt_logprobs,
+      constraint: null,
       repetitionDetection: repetitionDetectionOf(request),
     },
     text: resolveTextParams(request, defaults),

@@ -1,7 +1,7 @@
 /**
  * From the logits of one row to the next token: logits processors, then the most likely token (temperature 0) or a
- * seeded draw. Order as vLLM (vllm/v1/sample/sampler.py): allowed ids, bad words, min tokens, logit bias, penalties,
- * temperature, min-p, top-k, top-p, draw.
+ * seeded draw. Order as vLLM (vllm/v1/sample/sampler.py): allowed ids, bad words, min tokens, constraint, logit bias,
+ * penalties, temperature, min-p, top-k, top-p, draw.
  */
 import {GenerationError, ValidationError} from '../errors.ts';
 import {allowedTokenIds} from './logits-processors/allowed-token-ids.ts';
@@ -15,14 +15,9 @@ import type {SamplingParams} from './sampling-params.ts';
 import {TokenDistribution} from './token-distribution.ts';
 import {logprobsOf, type ScoreKind, type TokenLogprobs} from './token-logprobs.ts';
 
-/** In the order in which they run. */
-const processorFactories: readonly LogitsProcessorFactory[] = [
-  allowedTokenIds,
-  badWords,
-  minTokens,
-  logitBias,
-  penalties,
-];
+/** In the order in which they run. A constraint comes between them: the first ones take tokens out, as it does. */
+const maskFactories: readonly LogitsProcessorFactory[] = [allowedTokenIds, badWords, minTokens];
+const changeFactories: readonly LogitsProcessorFactory[] = [logitBias, penalties];
 
 /** What sampling keeps of one sequence from step to step. */
 export interface SamplingState {
@@ -31,17 +26,22 @@ export interface SamplingState {
   readonly random: Random;
 }
 
-/** @param freshSeed used when the request gives no seed */
+/**
+ * @param freshSeed used when the request gives no seed
+ * @param constraint what holds the output to `params.constraint`
+ */
 export function createSamplingState(
   params: SamplingParams,
   promptTokenIds: readonly number[],
   freshSeed: bigint,
+  constraint: LogitsProcessor | null = null,
 ): SamplingState {
+  const create = (factory: LogitsProcessorFactory) => factory(params, promptTokenIds);
   return {
     params,
-    processors: processorFactories
-      .map((create) => create(params, promptTokenIds))
-      .filter((processor) => processor !== null),
+    processors: [...maskFactories.map(create), constraint, ...changeFactories.map(create)].filter(
+      (processor) => processor !== null,
+    ),
     random: Random.fromSeed(params.seed ?? freshSeed),
   };
 }
@@ -147,14 +147,16 @@ function argmax(logits: Float32Array): number {
  * that asks for the impossible, without them the model is broken.
  * @param mostLikely -1 when no logit is above negative infinity
  */
-function faultOf(mostLikely: number, {processors}: SamplingState): Error {
+function faultOf(mostLikely: number, {processors, params}: SamplingState): Error {
   const isEmpty = mostLikely === -1;
   if (processors.length === 0) {
     return new GenerationError(`The model produced ${isEmpty ? 'no finite' : 'an infinite'} logit.`);
   }
   return new ValidationError(
     isEmpty
-      ? 'No token can be sampled: allowed_token_ids, bad_words, logit_bias and min_tokens together exclude every token.'
+      ? params.constraint === null
+        ? 'No token can be sampled: allowed_token_ids, bad_words, logit_bias and min_tokens together exclude every token.'
+        : 'No token can be sampled: none that the constraint allows here is left by the other parameters.'
       : 'No token can be sampled: repetition_penalty makes a logit infinite. Give a value nearer to 1.',
   );
 }

@@ -2,6 +2,7 @@
  * The resolved, complete parameters of one sequence: what is left after request, server and OpenAI defaults were
  * merged and checked. Plain data, so that it crosses the process border. Inner code does not check it again.
  */
+import type {OutputConstraint} from './output-constraint.ts';
 
 export interface SamplingParams {
   /** 0 = greedy (the resolver maps everything below 1e-5 to it); else 0.01..2. */
@@ -42,6 +43,8 @@ export interface SamplingParams {
   logprobTokenIds: number[] | null;
   /** Logprobs of the prompt's tokens, counted as `logprobs`. */
   promptLogprobs: number | null;
+  /** What the answer has to look like; null = anything. */
+  constraint: OutputConstraint | null;
   /** Ends an output that repeats itself; null = never. */
   repetitionDetection: RepetitionDetection | null;
 }
@@ -62,6 +65,8 @@ export interface TextParams {
   /** Keep the stop string (or the text of the stop token) in the output. */
   includeStopStrInOutput: boolean;
   skipSpecialTokens: boolean;
+  /** With `skipSpecialTokens` off: the only special tokens that stay in the text; null = all. */
+  keptSpecialTokenIds?: ReadonlySet<number> | null;
   spacesBetweenSpecialTokens: boolean;
   /** No stop string is looked for before this many output tokens. */
   minTokens: number;

@@ -1,5 +1,6 @@
 /** What all engine clients of this machine share: open requests, listeners, and what happens when the engine dies. */
 import {EngineDeadError} from '../../errors.ts';
+import type {TokenVocabulary} from '../../sampling/token-vocabulary.ts';
 import {type Logger, silentLogger} from '../../util/logger.ts';
 import type {StepResult} from '../engine-core.ts';
 import type {EngineInput, EngineRequest, ModelInfo, SequenceOutput, StepStats} from '../protocol.ts';
@@ -17,6 +18,7 @@ export abstract class BaseEngineClient implements EngineClient {
   readonly #statsListeners = new Set<(stats: StepStats) => void>();
   readonly #announceDeath: (cause: Error) => void;
   #state: 'alive' | 'dead' | 'closed' = 'alive';
+  #hasVocabulary = false;
   #closing: Promise<void> | null = null;
 
   constructor(info: ModelInfo, logger: Logger = silentLogger) {
@@ -49,6 +51,12 @@ export abstract class BaseEngineClient implements EngineClient {
 
   resetPrefixCache(): void {
     if (this.isAlive()) this.send({type: 'reset-prefix-cache'});
+  }
+
+  provideVocabulary(make: () => TokenVocabulary): void {
+    if (this.#hasVocabulary || !this.isAlive()) return;
+    this.#hasVocabulary = true;
+    this.send({type: 'set-vocabulary', vocabulary: make()});
   }
 
   onStats(listener: (stats: StepStats) => void): () => void {

@@ -3,6 +3,7 @@
  * process (default), in this process (tests), later several processes or a remote deployment. All pass the suite
  * `test/contract/engine-client.ts`.
  */
+import type {TokenVocabulary} from '../../sampling/token-vocabulary.ts';
 import type {EngineRequest, ModelInfo, SequenceOutput, StepStats} from '../protocol.ts';
 
 export interface EngineClient {
@@ -34,6 +35,12 @@ export interface EngineClient {
 
   /** Requests that come later find nothing in the prefix cache of what was computed before. */
   resetPrefixCache(): void;
+
+  /**
+   * Tells the engine how tokens are spelled, which it must know before the first request with a constraint.
+   * @param make called the first time only
+   */
+  provideVocabulary(make: () => TokenVocabulary): void;
 
   /** Called after every step. Returns the function that takes the listener off. */
   onStats(listener: (stats: StepStats) => void): () => void;

@@ -47,6 +47,9 @@ class InProcessEngineClient extends BaseEngineClient {
       case 'reset-prefix-cache':
         this.#core.resetPrefixCache();
         break;
+      case 'set-vocabulary':
+        this.#core.setVocabulary(input.vocabulary);
+        break;
       case 'initialize':
       case 'shutdown':
         break;

@@ -17,6 +17,7 @@ export function observeEngine(engine: EngineClient, observer: SequenceObserver):
     numOpenRequests: () => engine.numOpenRequests(),
     numBacklogTokens: () => engine.numBacklogTokens(),
     resetPrefixCache: () => engine.resetPrefixCache(),
+    provideVocabulary: (make) => engine.provideVocabulary(make),
     onStats: (listener) => engine.onStats(listener),
     close: () => engine.close(),
   };

@@ -1,0 +1,172 @@
+/**
+ * Where a text stands in a grammar. A state is a set of places, each a leaf that may take the next byte and the stack of
+ * what has to follow it. Equal stacks and equal states are one object, so that what was worked out for a state once (its
+ * followers, its token mask) is there when the text comes by again.
+ */
+import {GenerationError} from '../errors.ts';
+import type {ByteLeaf, GrammarProgram, ProgramNode} from './grammar-program.ts';
+
+/** What follows once the part above has been matched. Linked from the top; null = the end of the grammar. */
+interface StackCell {
+  id: number;
+  node: ProgramNode;
+  /** Of a sequence: index of the next part. Of a repeat: how many parts have been matched. */
+  position: number;
+  below: StackCell | null;
+}
+
+export interface GrammarState {
+  leaves: readonly ByteLeaf[];
+  stacks: readonly (StackCell | null)[];
+  /** The text so far is complete. */
+  isFinal: boolean;
+  /** By kind of byte; undefined = not worked out yet, null = the grammar does not allow it. */
+  followers: (GrammarState | null | undefined)[];
+  /** The tokens that may follow, once someone has asked; see `token-trie.ts`. */
+  tokenMask: Uint32Array | null;
+}
+
+/** More places at once mean a grammar that can be read in far too many ways. */
+const maxPlaces = 20_000;
+/** Beyond this everything known is dropped and worked out anew. */
+const maxKnownStates = 20_000;
+/** Ids of leaves and stacks are put into one number. */
+const idRange = 2 ** 26;
+
+export class GrammarStates {
+  readonly #program: GrammarProgram;
+  #cells = new Map<string, StackCell>();
+  #states = new Map<string, GrammarState>();
+  #start: GrammarState | null = null;
+  /** Never used twice: stacks of states that were forgotten may still be extended. */
+  #numCells = 0;
+
+  constructor(program: GrammarProgram) {
+    this.#program = program;
+  }
+
+  /** Before the first byte. */
+  get start(): GrammarState {
+    this.#start ??= this.#collect((places) => places.enter(this.#program.root, null));
+    return this.#start;
+  }
+
+  /** @returns null when the grammar does not allow this kind of byte here */
+  follow(state: GrammarState, kind: number): GrammarState | null {
+    const known = state.followers[kind];
+    if (known !== undefined) return known;
+    const follower = this.#follow(state, kind);
+    state.followers[kind] = follower;
+    return follower;
+  }
+
+  /** States that are in use stay valid; they are only no longer shared with later ones. To be called between texts. */
+  forgetWhenLarge(): void {
+    if (this.#states.size + this.#cells.size / 4 <= maxKnownStates) return;
+    this.#states = new Map();
+    this.#cells = new Map();
+    this.#start = null;
+  }
+
+  #follow({leaves, stacks}: GrammarState, kind: number): GrammarState | null {
+    const taking = leaves.flatMap((leaf, index) => (kind >= leaf.first && kind <= leaf.last ? [stacks[index]!] : []));
+    if (taking.length === 0) return null;
+    return this.#collect((places) => {
+      for (const stack of taking) places.leave(stack);
+    });
+  }
+
+  #collect(walk: (places: Places) => void): GrammarState {
+    const places = new Places((node, position, below) => this.#cell(node, position, below));
+    walk(places);
+    return this.#intern(places);
+  }
+
+  #cell(node: ProgramNode, position: number, below: StackCell | null): StackCell {
+    const key = `${node.id}:${position}:${below?.id ?? -1}`;
+    const known = this.#cells.get(key);
+    if (known) return known;
+    const cell = {id: this.#numCells++, node, position, below};
+    this.#cells.set(key, cell);
+    return cell;
+  }
+
+  #intern({leaves, stacks, keys, isFinal}: Places): GrammarState {
+    const key = `${isFinal ? '!' : ''}${[...keys].sort((a, b) => a - b).join()}`;
+    const known = this.#states.get(key);
+    if (known) return known;
+    const followers = new Array<GrammarState | null | undefined>(this.#program.numKinds).fill(undefined);
+    const state = {leaves, stacks, isFinal, followers, tokenMask: null};
+    this.#states.set(key, state);
+    return state;
+  }
+}
+
+/** The places that can be reached without taking a byte. */
+class Places {
+  readonly leaves: ByteLeaf[] = [];
+  readonly stacks: (StackCell | null)[] = [];
+  readonly keys = new Set<number>();
+  isFinal = false;
+  readonly #left = new Set<StackCell | null>();
+  readonly #push: (node: ProgramNode, position: number, below: StackCell | null) => StackCell;
+
+  constructor(push: (node: ProgramNode, position: number, below: StackCell | null) => StackCell) {
+    this.#push = push;
+  }
+
+  enter(node: ProgramNode, below: StackCell | null): void {
+    switch (node.type) {
+      case 'byte':
+        this.#stand(node, below);
+        break;
+      case 'rule':
+        this.enter(node.target!, below);
+        break;
+      case 'choice':
+        for (const option of node.options) this.enter(option, below);
+        break;
+      case 'sequence':
+        this.#enterPart(node, 0, below);
+        break;
+      case 'repeat':
+        this.#enterRound(node, 0, below);
+        break;
+    }
+  }
+
+  /** Goes on with what the stack says. */
+  leave(stack: StackCell | null): void {
+    if (this.#left.has(stack)) return;
+    this.#left.add(stack);
+    if (stack === null) this.isFinal = true;
+    else if (stack.node.type === 'sequence') this.#enterPart(stack.node, stack.position, stack.below);
+    else if (stack.node.type === 'repeat') this.#enterRound(stack.node, stack.position, stack.below);
+  }
+
+  #enterPart(node: Extract<ProgramNode, {type: 'sequence'}>, index: number, below: StackCell | null): void {
+    const {parts} = node;
+    if (index === parts.length) this.leave(below);
+    // What follows the last part is what follows the sequence: recursion at the end needs no stack.
+    else this.enter(parts[index]!, index === parts.length - 1 ? below : this.#push(node, index + 1, below));
+  }
+
+  #enterRound(node: Extract<ProgramNode, {type: 'repeat'}>, numDone: number, below: StackCell | null): void {
+    if (numDone >= node.min) this.leave(below);
+    if (numDone >= node.max) return;
+    // Without an upper limit it does not matter how far above the lower one a count is.
+    const numCounted = node.max === Number.POSITIVE_INFINITY ? Math.min(numDone + 1, node.min) : numDone + 1;
+    this.enter(node.part, numCounted === node.max ? below : this.#push(node, numCounted, below));
+  }
+
+  #stand(leaf: ByteLeaf, stack: StackCell | null): void {
+    const key = leaf.id * idRange + (stack === null ? 0 : stack.id + 1);
+    if (this.keys.has(key)) return;
+    if (this.keys.size >= maxPlaces) {
+      throw new GenerationError('The constraint of the request can be read in too many ways to be followed.');
+    }
+    this.keys.add(key);
+    this.leaves.push(leaf);
+    this.stacks.push(stack);
+  }
+}

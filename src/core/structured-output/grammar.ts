@@ -1,0 +1,80 @@
+/**
+ * A grammar as plain data: what every kind of constraint becomes, and what the matcher is made of. Rules name nodes; a
+ * node says which texts it stands for. Texts are code points here; bytes and tokens come later (`grammar-program.ts`).
+ */
+import type {CodePointRanges} from './code-point-ranges.ts';
+
+export type GrammarNode =
+  | {type: 'text'; text: string}
+  /** One code point out of a set. */
+  | {type: 'class'; ranges: CodePointRanges}
+  | {type: 'sequence'; parts: GrammarNode[]}
+  /** One of several; none at all = nothing can follow. */
+  | {type: 'choice'; options: GrammarNode[]}
+  /** `max` may be Infinity. */
+  | {type: 'repeat'; part: GrammarNode; min: number; max: number}
+  | {type: 'rule'; name: string};
+
+export interface Grammar {
+  rules: ReadonlyMap<string, GrammarNode>;
+  root: string;
+  /** Special tokens of the tokenizer may stand for their text where a text names them. */
+  namesSpecialTokens: boolean;
+}
+
+export const nothing: GrammarNode = {type: 'text', text: ''};
+
+export const text = (value: string): GrammarNode => ({type: 'text', text: value});
+
+export const oneOf = (ranges: CodePointRanges): GrammarNode => ({type: 'class', ranges});
+
+export const rule = (name: string): GrammarNode => ({type: 'rule', name});
+
+/** A single part stands for itself. */
+export function sequence(...parts: GrammarNode[]): GrammarNode {
+  return parts.length === 1 ? parts[0]! : {type: 'sequence', parts};
+}
+
+/** A single option stands for itself. */
+export function choice(...options: GrammarNode[]): GrammarNode {
+  return options.length === 1 ? options[0]! : {type: 'choice', options};
+}
+
+export function repeat(part: GrammarNode, min: number, max: number = Number.POSITIVE_INFINITY): GrammarNode {
+  return min === 1 && max === 1 ? part : {type: 'repeat', part, min, max};
+}
+
+export const optional = (part: GrammarNode): GrammarNode => repeat(part, 0, 1);
+
+/** Collects rules under names that are unique in one grammar. */
+export class GrammarBuilder {
+  readonly #rules = new Map<string, GrammarNode>();
+
+  /** A name nobody has; the rule must be defined later. */
+  reserve(hint: string): string {
+    let name = hint;
+    for (let number = 1; this.#rules.has(name); number++) name = `${hint}_${number}`;
+    this.#rules.set(name, nothing);
+    return name;
+  }
+
+  define(name: string, node: GrammarNode): void {
+    this.#rules.set(name, node);
+  }
+
+  add(hint: string, node: GrammarNode): GrammarNode {
+    const name = this.reserve(hint);
+    this.define(name, node);
+    return rule(name);
+  }
+
+  has(name: string): boolean {
+    return this.#rules.has(name);
+  }
+
+  build(root: GrammarNode, {namesSpecialTokens = false} = {}): Grammar {
+    const name = this.reserve('answer');
+    this.define(name, root);
+    return {rules: this.#rules, root: name, namesSpecialTokens};
+  }
+}

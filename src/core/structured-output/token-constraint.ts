@@ -1,0 +1,84 @@
+/**
+ * Holds the tokens of one sequence to a grammar: after each token it knows which ones may follow. An end token may follow
+ * when the answer is complete, and when nothing else may, it must.
+ */
+import {GenerationError} from '../errors.ts';
+import {impossible, type LogitsProcessor} from '../sampling/logits-processors/logits-processor.ts';
+import type {SamplingParams} from '../sampling/sampling-params.ts';
+import type {CompiledConstraint} from './compile-constraint.ts';
+import type {GrammarState} from './grammar-states.ts';
+
+export class TokenConstraint implements LogitsProcessor {
+  readonly #compiled: CompiledConstraint;
+  readonly #endIds: number[];
+  /** Tokens that have to come, one after the other, before the constraint begins. */
+  readonly #startsAfter: readonly number[];
+  #state: GrammarState;
+  #numSeen = 0;
+  #hasStarted: boolean;
+  /** An end token has come, and the sequence goes on all the same. */
+  #hasEnded = false;
+
+  constructor(compiled: CompiledConstraint, {eosTokenId, stopTokenIds, constraint}: SamplingParams) {
+    this.#compiled = compiled;
+    this.#endIds = eosTokenId === null ? stopTokenIds : [eosTokenId, ...stopTokenIds];
+    this.#startsAfter = constraint?.startsAfter ?? [];
+    this.#hasStarted = this.#startsAfter.length === 0;
+    this.#state = compiled.states.start;
+  }
+
+  apply(logits: Float32Array, outputTokenIds: readonly number[]): void {
+    for (; this.#numSeen < outputTokenIds.length; this.#numSeen++) this.#see(outputTokenIds, this.#numSeen);
+    if (!this.#hasStarted) return;
+    const mask = this.#hasEnded ? null : this.#compiled.maskOf(this.#state);
+    if (mask === null || isEmpty(mask)) this.#keepEnd(logits);
+    else this.#keepAllowed(logits, mask);
+  }
+
+  #see(outputTokenIds: readonly number[], index: number): void {
+    const tokenId = outputTokenIds[index]!;
+    if (!this.#hasStarted) this.#hasStarted = endsWith(outputTokenIds, index, this.#startsAfter);
+    else if (!this.#hasEnded) this.#advance(tokenId);
+  }
+
+  #advance(tokenId: number): void {
+    if (this.#state.isFinal && this.#endIds.includes(tokenId)) {
+      this.#hasEnded = true;
+      return;
+    }
+    const follower = this.#compiled.followToken(this.#state, tokenId);
+    if (follower === null) throw new GenerationError(`Token ${tokenId} does not fit the constraint of the request.`);
+    this.#state = follower;
+  }
+
+  /** Nothing can follow but the end, so what other parameters say against end tokens does not count. */
+  #keepEnd(logits: Float32Array): void {
+    logits.fill(impossible);
+    const [endId] = this.#endIds;
+    if (endId !== undefined) logits[endId] = 0;
+  }
+
+  /** Hot loop over the vocabulary, 32 tokens at a time. */
+  #keepAllowed(logits: Float32Array, mask: Uint32Array): void {
+    const ends = this.#state.isFinal ? this.#endIds.map((id) => logits[id]!) : [];
+    for (let word = 0; word < mask.length; word++) {
+      const bits = mask[word]!;
+      if (bits === 0xffffffff) continue;
+      const first = word * 32;
+      const last = Math.min(first + 32, logits.length);
+      if (bits === 0) logits.fill(impossible, first, last);
+      else for (let id = first; id < last; id++) if (((bits >>> (id - first)) & 1) === 0) logits[id] = impossible;
+    }
+    // A model may have more logits than its tokenizer has tokens.
+    logits.fill(impossible, Math.min(mask.length * 32, logits.length));
+    ends.forEach((logit, index) => {
+      logits[this.#endIds[index]!] = logit;
+    });
+  }
+}
+
+const isEmpty = (mask: Uint32Array): boolean => mask.every((bits) => bits === 0);
+
+function endsWith(tokenIds: readonly number[], lastIndex: number, tail: readonly number[]): boolean {
+  return tail.every((tokenId, index) => tokenIds[lastIndex - tail.length + 1 + index] === tokenId);
+}
