@@ -60,8 +60,27 @@ export class PermissionDeniedError extends ServingError {}
 /** A known feature that this server does not have: HTTP 501. */
 export class UnsupportedError extends ParameterError {}
 
+export interface TemplateErrorOptions extends ServingErrorOptions {
+  line?: number | null;
+  column?: number | null;
+  codeFrame?: string | null;
+}
+
 /** A chat template failed while rendering; the message is the template's own text: HTTP 400. */
-export class TemplateError extends ServingError {}
+export class TemplateError extends ServingError {
+  /** Where in the template, from 1; null = not known. */
+  readonly line: number | null;
+  readonly column: number | null;
+  /** The lines of the template around the place, with a caret. */
+  readonly codeFrame: string | null;
+
+  constructor(message: string, options: TemplateErrorOptions = {}) {
+    super(message, options);
+    this.line = options.line ?? null;
+    this.column = options.column ?? null;
+    this.codeFrame = options.codeFrame ?? null;
+  }
+}
 
 /** A queue limit was reached: HTTP 503. */
 export class OverloadedError extends ServingError {}

@@ -4,162 +4,141 @@
  * `vllm/renderers/hf.py` (_detect_content_format).
  */
 import type {ContentFormat} from './content-parts.ts';
+import type {AnyNode, CallExpression, Expression, ForStatement, MacroStatement, Target} from './jinja/ast.ts';
+import {childrenOf} from './jinja/walk.ts';
 
-/** A node of the syntax tree, as the template engine's parser makes it. */
-export interface SyntaxNode {
-  type: string;
-  [field: string]: unknown;
+export interface ContentFormatFinding {
+  readonly format: ContentFormat;
+  /** The loop over content that decided; null for `string`. */
+  readonly loop: ForStatement | null;
 }
 
-/** A `for` with the macro it stands in. */
-interface Loop {
-  /** Null when the loop takes its items apart (`for a, b in …`). */
-  target: string | null;
-  iterable: SyntaxNode;
-  macro: SyntaxNode | null;
+/** A node with the macro it stands in. */
+interface Place<Node extends AnyNode = AnyNode> {
+  readonly node: Node;
+  readonly macro: MacroStatement | null;
 }
+
+type LoopPlace = Place<ForStatement>;
 
 /** Thrown when a loop takes apart what it iterates: the reference gives up there and takes `string`. */
 class UndecidableLoop extends Error {}
 
-export function detectContentFormat(tree: SyntaxNode): ContentFormat {
+export function detectContentFormat(body: readonly AnyNode[]): ContentFormatFinding {
   try {
-    return loopsOverContent(tree) ? 'openai' : 'string';
+    const loop = loopOverContent(body);
+    return loop ? {format: 'openai', loop} : {format: 'string', loop: null};
   } catch (error) {
-    if (error instanceof UndecidableLoop) return 'string';
+    if (error instanceof UndecidableLoop) return {format: 'string', loop: null};
     throw error;
   }
 }
 
-function loopsOverContent(tree: SyntaxNode): boolean {
-  const nodes = [...walk(tree, null)];
-  const loops = nodes.filter(({node}) => node.type === 'For').map(toLoop);
-  const lists = messageLists(nodes.map(({node}) => node));
-  const messages = new Set(targetsOf(loops.filter(({iterable}) => lists.has(nameOf(unwrap(iterable)) ?? ''))));
-  const isContent = (node: SyntaxNode) => isContentOf(unwrap(node), messages);
-  return (
-    targetsOf(loops.filter(({iterable}) => isContent(iterable))).length > 0 ||
-    targetsOf(loopsOverParameters(nodes, loops, isContent)).length > 0 ||
-    loops.some(({iterable, macro}) => macro === null && isIdentifier(iterable, 'content'))
-  );
+function loopOverContent(body: readonly AnyNode[]): ForStatement | undefined {
+  const places = placesIn(body);
+  const loops = places.filter((place): place is LoopPlace => place.node.type === 'for');
+  const lists = messageLists(places.map(({node}) => node));
+  const messages = new Set(loops.filter(({node}) => lists.has(nameOf(unwrap(node.iterable)) ?? '')).map(targetOf));
+  const isContent = (node: Expression) => isContentOf(unwrap(node), messages);
+  const found =
+    singleTargets(loops.filter(({node}) => isContent(node.iterable)))[0] ??
+    singleTargets(loopsOverParameters(places, loops, isContent))[0] ??
+    loops.find(({node, macro}) => macro === null && isName(node.iterable, 'content'));
+  return found?.node;
 }
 
 /** Names of variables that hold the message list or a part of it; `ns.x` for attributes of namespaces. */
-function messageLists(nodes: readonly SyntaxNode[]): Set<string> {
-  const assignments = nodes.filter(({type}) => type === 'Set').flatMap(assignmentsOf);
+function messageLists(nodes: readonly AnyNode[]): Set<string> {
+  const assignments = nodes.flatMap(assignmentsOf);
   const names = new Set(['messages']);
   for (let size = 0; size !== names.size; ) {
     size = names.size;
-    for (const [target, value] of assignments) {
-      if (names.has(nameOf(unwrap(value)) ?? '')) names.add(target);
-    }
+    for (const [target, value] of assignments) if (names.has(nameOf(unwrap(value)) ?? '')) names.add(target);
   }
   return names;
 }
 
 /** `set x = value`, `set ns.x = value`, and the arguments of `set ns = namespace(x=value)`. */
-function assignmentsOf({assignee, value}: SyntaxNode): [string, SyntaxNode][] {
-  const target = isNode(assignee) ? nameOf(assignee) : null;
-  if (target === null || !isNode(value)) return [];
-  if (value.type !== 'CallExpression' || !isIdentifier(value.callee, 'namespace')) return [[target, value]];
-  return keywordArguments(value).map(([name, argument]) => [`${target}.${name}`, argument]);
+function assignmentsOf(node: AnyNode): [string, Expression][] {
+  const target = node.type === 'set' ? targetName(node.target) : null;
+  if (target === null || node.type !== 'set') return [];
+  const {value} = node;
+  if (value.type !== 'call' || !isName(value.callee, 'namespace')) return [[target, value]];
+  return value.call.keyword.map((argument) => [`${target}.${argument.name}`, argument.value]);
 }
 
 /** Loops inside a macro over a parameter that some call fills with the content of a message. */
 function loopsOverParameters(
-  nodes: readonly {node: SyntaxNode}[],
-  loops: readonly Loop[],
-  isContent: (node: SyntaxNode) => boolean,
-): Loop[] {
-  const macros = nodes.map(({node}) => node).filter(({type}) => type === 'Macro');
-  const calls = nodes.map(({node}) => node).filter(({type}) => type === 'CallExpression');
+  places: readonly Place[],
+  loops: readonly LoopPlace[],
+  isContent: (node: Expression) => boolean,
+): LoopPlace[] {
+  const nodes = places.map(({node}) => node);
+  const macros = nodes.filter((node) => node.type === 'macro');
+  const calls = nodes.filter((node) => node.type === 'call');
   return macros.flatMap((macro) => {
-    const macroCalls = calls.filter(({callee}) => isIdentifier(callee, nameOf(macro.name as SyntaxNode) ?? ''));
+    const macroCalls = calls.filter(({callee}) => isName(callee, macro.name));
     const parameters = new Set(macroCalls.flatMap((call) => contentParameters(macro, call, isContent)));
-    return loops.filter((loop) => loop.macro === macro && parameters.has(identifierName(loop.iterable) ?? ''));
+    return loops.filter(({node, macro: around}) => around === macro && parameters.has(nameOf(node.iterable)));
   });
 }
 
 function contentParameters(
-  macro: SyntaxNode,
-  call: SyntaxNode,
-  isContent: (node: SyntaxNode) => boolean,
+  {parameters}: MacroStatement,
+  {call}: CallExpression,
+  isContent: (node: Expression) => boolean,
 ): (string | null)[] {
-  const parameters = (macro.args as SyntaxNode[]).map(parameterName);
-  const positional = (call.args as SyntaxNode[])
-    .filter(({type}) => type !== 'KeywordArgumentExpression')
-    .map((argument, index): [string | null, SyntaxNode] => [parameters[index] ?? null, argument]);
-  return [...positional, ...keywordArguments(call)].filter(([, value]) => isContent(value)).map(([name]) => name);
+  const positional = call.positional.map((value, index) => ({name: parameters[index]?.name ?? null, value}));
+  return [...positional, ...call.keyword].filter(({value}) => isContent(value)).map(({name}) => name);
 }
 
-function parameterName(parameter: SyntaxNode): string | null {
-  return identifierName(parameter.type === 'KeywordArgumentExpression' ? parameter.key : parameter);
+function singleTargets(loops: readonly LoopPlace[]): readonly LoopPlace[] {
+  for (const loop of loops) targetOf(loop);
+  return loops;
 }
 
-function keywordArguments(call: SyntaxNode): [string, SyntaxNode][] {
-  return (call.args as SyntaxNode[])
-    .filter(({type}) => type === 'KeywordArgumentExpression')
-    .map(({key, value}) => [identifierName(key) ?? '', value as SyntaxNode]);
+function targetOf({node: {target}}: LoopPlace): string {
+  if (target.type === 'name-target') return target.name;
+  throw new UndecidableLoop();
 }
 
-function toLoop({node, macro}: {node: SyntaxNode; macro: SyntaxNode | null}): Loop {
-  const iterable = node.iterable as SyntaxNode;
-  const source = iterable.type === 'SelectExpression' ? (iterable.lhs as SyntaxNode) : iterable;
-  return {target: identifierName(node.loopvar), iterable: source, macro};
+function targetName(target: Target): string | null {
+  if (target.type === 'namespace-target') return `${target.name}.${target.attribute}`;
+  return target.type === 'name-target' ? target.name : null;
 }
 
-function targetsOf(loops: readonly Loop[]): string[] {
-  return loops.map(({target}) => {
-    if (target === null) throw new UndecidableLoop();
-    return target;
-  });
-}
-
-function isContentOf(node: SyntaxNode, messages: ReadonlySet<string>): boolean {
-  if (node.type !== 'MemberExpression') return false;
-  const {object, property, computed} = node as SyntaxNode & {object: SyntaxNode; property: SyntaxNode};
-  const isContentKey = computed
-    ? property.type === 'StringLiteral' && property.value === 'content'
-    : isIdentifier(property, 'content');
-  return isContentKey && messages.has(identifierName(unwrap(object)) ?? '');
+function isContentOf(node: Expression, messages: ReadonlySet<string>): boolean {
+  if (node.type !== 'attribute' && node.type !== 'item') return false;
+  const isContent =
+    node.type === 'attribute' ? node.name === 'content' : node.key.type === 'constant' && node.key.value === 'content';
+  const object = unwrap(node.object);
+  return isContent && object.type === 'name' && messages.has(object.name);
 }
 
 /** The expression behind any number of filters, tests and slices. */
-function unwrap(node: SyntaxNode): SyntaxNode {
-  if (node.type === 'FilterExpression' || node.type === 'TestExpression') return unwrap(node.operand as SyntaxNode);
-  const isSlice = node.type === 'MemberExpression' && (node.property as SyntaxNode).type === 'SliceExpression';
-  return isSlice ? unwrap(node.object as SyntaxNode) : node;
+function unwrap(node: Expression): Expression {
+  if ((node.type === 'filter' || node.type === 'test') && node.operand !== null) return unwrap(node.operand);
+  return node.type === 'item' && node.key.type === 'slice' ? unwrap(node.object) : node;
 }
 
 /** `x` or `ns.x` as text; null for every other expression. */
-function nameOf(node: SyntaxNode): string | null {
-  if (node.type !== 'MemberExpression' || node.computed) return identifierName(node);
-  const object = identifierName(node.object);
-  const property = identifierName(node.property);
-  return object === null || property === null ? null : `${object}.${property}`;
+function nameOf(node: Expression): string | null {
+  if (node.type === 'name') return node.name;
+  return node.type === 'attribute' && node.object.type === 'name' ? `${node.object.name}.${node.name}` : null;
 }
 
-function identifierName(node: unknown): string | null {
-  return isNode(node) && node.type === 'Identifier' ? (node.value as string) : null;
+function isName(node: Expression, name: string): boolean {
+  return node.type === 'name' && node.name === name;
 }
 
-function isIdentifier(node: unknown, name: string): boolean {
-  return identifierName(node) === name;
-}
-
-function* walk(
-  value: unknown,
-  macro: SyntaxNode | null,
-): Generator<{node: SyntaxNode; macro: SyntaxNode | null}, void, undefined> {
-  if (Array.isArray(value)) for (const item of value) yield* walk(item, macro);
-  else if (value instanceof Map) for (const entry of value) yield* walk(entry, macro);
-  else if (isNode(value)) {
-    yield {node: value, macro};
-    const inner = value.type === 'Macro' ? value : macro;
-    for (const field of Object.values(value)) yield* walk(field, inner);
+/** All nodes, each before its children. */
+function placesIn(nodes: readonly AnyNode[]): Place[] {
+  const places: Place[] = [];
+  const open = nodes.map((node): Place => ({node, macro: null})).reverse();
+  for (let place = open.pop(); place !== undefined; place = open.pop()) {
+    places.push(place);
+    const macro = place.node.type === 'macro' ? place.node : place.macro;
+    for (const node of childrenOf(place.node).toReversed()) open.push({node, macro});
   }
-}
-
-function isNode(value: unknown): value is SyntaxNode {
-  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+  return places;
 }

@@ -9,7 +9,7 @@ import {isTrue, iterate} from './sequences.ts';
 import {addExpression, addParameterTarget, addStatements, undeclaredNames} from './symbols.ts';
 import {PlacedError} from './template-fault.ts';
 import type {Value} from './values.ts';
-import {targetNames, walk} from './walk.ts';
+import {targetNames, walkAll} from './walk.ts';
 
 /** Runs a loop over a value. */
 type RunLoop = (runtime: Runtime, scope: Scope, iterable: Value, recurse: Recurse | null, depth0: number) => Flow;
@@ -140,11 +140,11 @@ function compileLoopTest(
 
 function needsLoopVariable(node: ForStatement): boolean {
   if (node.recursive || undeclaredNames(node.body, ['loop']).has('loop')) return true;
-  return [...walk(node)].some((inner) => inner.type === 'block' && inner.scoped);
+  return [...walkAll([node])].some((inner) => inner.type === 'block' && inner.scoped);
 }
 
 function assertLoopIsNotSet(node: ForStatement): void {
-  for (const inner of walk(node)) {
+  for (const inner of walkAll([node])) {
     const sets = inner.type === 'for' || inner.type === 'set' || inner.type === 'set-block';
     if (!sets || !targetNames(inner.target).includes('loop')) continue;
     throw new PlacedError(

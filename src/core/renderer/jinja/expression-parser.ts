@@ -3,14 +3,7 @@
  * `**`, unary, postfix, filters and tests. Its oddities are kept: `2 ** 3 ** 2` is 64, `-2 ** 2` is 4.
  */
 import type {BinaryOperator} from './arithmetic.ts';
-import type {
-  CallExpression,
-  CallSyntax,
-  CompareOperator,
-  ConditionalExpression,
-  Expression,
-  FilterExpression,
-} from './ast.ts';
+import type {CallExpression, CallSyntax, CompareOperator, Expression, FilterExpression} from './ast.ts';
 import {PythonError} from './python-error.ts';
 import {syntaxError} from './template-fault.ts';
 import {stringRepr} from './text.ts';
@@ -21,6 +14,8 @@ export const noArguments: CallSyntax = {positional: [], keyword: [], positionalS
 
 /** Brackets, operators and blocks inside one another; Python gives up at about seventy brackets. */
 const maxNesting = 150;
+/** Operators, filters, calls and subscripts of one expression that follow each other. */
+const maxChain = 1000;
 
 const namedConstants: ReadonlyMap<string, Value> = new Map<string, Value>([
   ['true', true],
@@ -50,6 +45,17 @@ export class ExpressionParser {
     this.stream = stream;
   }
 
+  /** Reads on while there is more; each step makes the tree deeper, so there is a limit. */
+  #chain(first: Expression, extend: (left: Expression) => Expression | null): Expression {
+    let result = first;
+    for (let links = 0; links < maxChain; links++) {
+      const extended = extend(result);
+      if (extended === null) return result;
+      result = extended;
+    }
+    throw new PythonError('RecursionError', 'maximum recursion depth exceeded');
+  }
+
   /** One level deeper; a source that nests without end must not end the stack. */
   protected nested<T>(parse: () => T): T {
     if (this.#depth >= maxNesting) throw new PythonError('RecursionError', 'maximum recursion depth exceeded');
@@ -74,31 +80,28 @@ export class ExpressionParser {
 
   #parseConditional(): Expression {
     const {start} = this.stream.current;
-    let result = this.#parseOr();
-    while (this.stream.skipName('if')) {
+    return this.#chain(this.#parseOr(), (whenTrue) => {
+      if (!this.stream.skipName('if')) return null;
       const test = this.#parseOr();
-      const whenFalse: Expression | null = this.stream.skipName('else') ? this.parseExpression() : null;
-      result = {type: 'conditional', test, whenTrue: result, whenFalse, ...this.span(start)} as ConditionalExpression;
-    }
-    return result;
+      const whenFalse = this.stream.skipName('else') ? this.parseExpression() : null;
+      return {type: 'conditional', test, whenTrue, whenFalse, ...this.span(start)};
+    });
   }
 
   #parseOr(): Expression {
-    const {start} = this.stream.current;
-    let left = this.#parseAnd();
-    while (this.stream.skipName('or')) {
-      left = {type: 'logical', operator: 'or', left, right: this.#parseAnd(), ...this.span(start)};
-    }
-    return left;
+    return this.#parseLogical('or', () => this.#parseAnd());
   }
 
   #parseAnd(): Expression {
+    return this.#parseLogical('and', () => this.#parseNot());
+  }
+
+  #parseLogical(operator: 'and' | 'or', parseOperand: () => Expression): Expression {
     const {start} = this.stream.current;
-    let left = this.#parseNot();
-    while (this.stream.skipName('and')) {
-      left = {type: 'logical', operator: 'and', left, right: this.#parseNot(), ...this.span(start)};
-    }
-    return left;
+    return this.#chain(parseOperand(), (left) => {
+      if (!this.stream.skipName(operator)) return null;
+      return {type: 'logical', operator, left, right: parseOperand(), ...this.span(start)};
+    });
   }
 
   #parseNot(): Expression {
@@ -150,12 +153,11 @@ export class ExpressionParser {
 
   #parseBinary(operators: readonly BinaryOperator[], parseOperand: () => Expression): Expression {
     const {start} = this.stream.current;
-    let left = parseOperand();
-    while (this.stream.atOperator(...operators)) {
+    return this.#chain(parseOperand(), (left) => {
+      if (!this.stream.atOperator(...operators)) return null;
       const operator = this.stream.next().text as BinaryOperator;
-      left = {type: 'binary', operator, left, right: parseOperand(), ...this.span(start)};
-    }
-    return left;
+      return {type: 'binary', operator, left, right: parseOperand(), ...this.span(start)};
+    });
   }
 
   /** A sign binds its operand before filters do: `-1|abs` is `(-1)|abs`. */
@@ -278,22 +280,18 @@ export class ExpressionParser {
   }
 
   protected parsePostfix(operand: Expression): Expression {
-    let node = operand;
-    for (;;) {
-      if (this.stream.atOperator('.', '[')) node = this.#parseSubscript(node);
-      else if (this.stream.atOperator('(')) node = this.#parseCall(node);
-      else return node;
-    }
+    return this.#chain(operand, (node) => {
+      if (this.stream.atOperator('.', '[')) return this.#parseSubscript(node);
+      return this.stream.atOperator('(') ? this.#parseCall(node) : null;
+    });
   }
 
   #parseFiltersAndTests(operand: Expression): Expression {
-    let node = operand;
-    for (;;) {
-      if (this.stream.atOperator('|')) node = this.parseFilters(node)!;
-      else if (this.stream.atName('is')) node = this.#parseTest(node);
-      else if (this.stream.atOperator('(')) node = this.#parseCall(node);
-      else return node;
-    }
+    return this.#chain(operand, (node) => {
+      if (this.stream.skipOperator('|')) return this.parseFilter(node, node.start);
+      if (this.stream.atName('is')) return this.#parseTest(node);
+      return this.stream.atOperator('(') ? this.#parseCall(node) : null;
+    });
   }
 
   #parseSubscript(object: Expression): Expression {
@@ -384,11 +382,14 @@ export class ExpressionParser {
     return next.type === 'operator' && next.text === '=';
   }
 
-  /** `|name(…)` any number of times. @param operand null = the text of a block */
-  protected parseFilters(operand: Expression | null): Expression | null {
-    let node = operand;
-    while (this.stream.skipOperator('|')) node = this.parseFilter(node, node?.start ?? this.stream.lastEnd - 1);
-    return node;
+  /** The filters of a block's text, one in another: `|first|second`; null without any. */
+  protected parseBlockFilters(first: FilterExpression | null): FilterExpression | null {
+    let filter = first;
+    for (let links = 0; this.stream.skipOperator('|'); links++) {
+      if (links >= maxChain) this.fail('too many filters');
+      filter = this.parseFilter(filter, filter?.start ?? this.stream.current.start);
+    }
+    return filter;
   }
 
   protected parseFilter(operand: Expression | null, start: number): FilterExpression {

@@ -147,8 +147,7 @@ class Parser extends TargetParser {
   #parseSet(start: number): Statement {
     const target = this.parseTarget({withNamespace: true});
     if (this.stream.skipOperator('=')) return {type: 'set', target, value: this.parseTuple(), ...this.span(start)};
-    const filter = this.parseFilters(null);
-    if (filter !== null && filter.type !== 'filter') this.fail('expected filter', filter.start);
+    const filter = this.parseBlockFilters(null);
     const body = this.#parseWholeBody('endset');
     return {type: 'set-block', target, filter, body, ...this.span(start)};
   }
@@ -207,8 +206,7 @@ class Parser extends TargetParser {
 
   #parseFilterBlock(start: number): Statement {
     const first = this.parseFilter(null, this.stream.current.start);
-    const filter = this.parseFilters(first);
-    if (filter?.type !== 'filter') this.fail('expected filter', start);
+    const filter = this.parseBlockFilters(first) ?? first;
     return {type: 'filter-block', filter, body: this.#parseWholeBody('endfilter'), ...this.span(start)};
   }
 

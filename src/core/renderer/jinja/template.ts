@@ -1,13 +1,12 @@
 /**
- * A template, parsed and compiled once and rendered many times. Its parts: lexer, parser, symbols (which name means what)
- * and compiler (syntax tree to functions). Nothing here knows about chats.
+ * A template, compiled once from its syntax tree and rendered many times. What comes before: lexer and parser; what is
+ * inside: symbols (which name means what) and compiler (syntax tree to functions). Nothing here knows about chats.
  */
 import type {BlockStatement, TemplateTree} from './ast.ts';
 import {compileBody} from './compile-statement.ts';
 import {type Execute, Frame, type Unit} from './frame.ts';
 import {defaultRenderLimits, Meter, type RenderLimits} from './limits.ts';
 import {PyFunction, Undefined} from './objects.ts';
-import {parseTemplate} from './parser.ts';
 import {type BlockBody, createScope, type Environment, Runtime} from './runtime.ts';
 import {addStatements, undeclaredNames} from './symbols.ts';
 import {PlacedError, TemplateFault, toPythonError} from './template-fault.ts';
@@ -24,7 +23,6 @@ export interface RenderOptions {
 }
 
 export interface CompiledTemplate {
-  readonly tree: TemplateTree;
   /** Names that the template reads and does not set itself, those of functions among them. */
   readonly undeclared: ReadonlySet<string>;
   /**
@@ -33,9 +31,8 @@ export interface CompiledTemplate {
   render(variables: ReadonlyMap<string, Value>, options: RenderOptions): string;
 }
 
-/** @throws TemplateFault when the source has mistakes that show before it runs */
-export function compileTemplate(source: string, environment: Environment): CompiledTemplate {
-  const tree = parseTemplate(source);
+/** @throws TemplateFault when the tree has mistakes that show before it runs, such as an unknown filter */
+export function compileTemplate(tree: TemplateTree, environment: Environment): CompiledTemplate {
   const undeclared = new Set<string>();
   const {run, blocks} = located(
     tree.source,
@@ -43,7 +40,6 @@ export function compileTemplate(source: string, environment: Environment): Compi
     () => compileTree(tree, environment, undeclared),
   );
   return {
-    tree,
     undeclared,
     render(variables, {now, limits, monotonicMs = () => performance.now()}) {
       const meter = new Meter({...defaultRenderLimits, ...limits}, monotonicMs);

@@ -2,18 +2,16 @@
 import {assertNever} from '../../util/assert.ts';
 import type {AnyNode, CallSyntax, MacroParameter, Target} from './ast.ts';
 
-/** A node, its children, their children and so on; what `descend` refuses is given out, but not entered. */
-export function* walk(node: AnyNode, descend: (node: AnyNode) => boolean = () => true): Generator<AnyNode> {
-  yield node;
-  if (!descend(node)) return;
-  for (const child of childrenOf(node)) yield* walk(child, descend);
-}
-
+/** Nodes, their children, the children of these and so on; what `descend` refuses is given out, but not entered. */
 export function* walkAll(
   nodes: readonly AnyNode[],
   descend: (node: AnyNode) => boolean = () => true,
 ): Generator<AnyNode> {
-  for (const node of nodes) yield* walk(node, descend);
+  const open = nodes.toReversed();
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    yield node;
+    if (descend(node)) open.push(...childrenOf(node).toReversed());
+  }
 }
 
 export function childrenOf(node: AnyNode): readonly AnyNode[] {
