@@ -94,7 +94,7 @@ class Formatter {
     const index = this.#index(first);
     const value = this.#values.positional[index];
     if (value !== undefined) return value;
-    throw new PythonError('IndexError', `Replacement index ${index} out of range for positional args tuple`);
+    throw new PythonError('IndexError', 'tuple index out of range');
   }
 
   #named(name: string): Value {

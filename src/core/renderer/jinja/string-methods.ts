@@ -73,7 +73,7 @@ function splitAtSpace(text: string, limit: number): string[] {
   let rest = stripStart(text);
   while (rest !== '') {
     const match = parts.length < limit ? spaceRun.exec(rest) : null;
-    if (!match) return [...parts, parts.length < limit ? rest : stripEnd(rest)];
+    if (!match) return [...parts, rest];
     parts.push(rest.slice(0, match.index));
     rest = rest.slice(match.index + match[0].length);
   }
@@ -256,13 +256,18 @@ function partitionFromEnd(text: string, [separator]: readonly (Value | undefined
   return new PyTuple(index < 0 ? ['', '', text] : [text.slice(0, index), by, text.slice(index + by.length)]);
 }
 
+/** These two methods say None for its type. */
+function shownKind(name: string): string {
+  return name === 'NoneType' ? 'None' : name;
+}
+
 function removePrefix(text: string, [prefix]: readonly (Value | undefined)[]): string {
-  const removed = needText(prefix, (name) => `removeprefix() argument must be str, not ${name}`);
+  const removed = needText(prefix, (name) => `removeprefix() argument must be str, not ${shownKind(name)}`);
   return text.startsWith(removed) ? text.slice(removed.length) : text;
 }
 
 function removeSuffix(text: string, [suffix]: readonly (Value | undefined)[]): string {
-  const removed = needText(suffix, (name) => `removesuffix() argument must be str, not ${name}`);
+  const removed = needText(suffix, (name) => `removesuffix() argument must be str, not ${shownKind(name)}`);
   return removed !== '' && text.endsWith(removed) ? text.slice(0, -removed.length) : text;
 }
 

@@ -84,7 +84,6 @@ const shortEscapes: Readonly<Record<string, string>> = {
   '\t': '\\t',
   '\b': '\\b',
   '\f': '\\f',
-  '\u007f': '\u007f',
 };
 
 function jsonText(text: string, isAscii: boolean): string {

@@ -5,7 +5,7 @@ import {attributeGetter, type Getter, ignoreCase, multiAttributeGetter} from '..
 import {getOnlyAttribute} from '../attributes.ts';
 import {type Builtin, type BuiltinContext, builtin} from '../builtin.ts';
 import {characters} from '../code-points.ts';
-import {equals, isLess} from '../comparison.ts';
+import {compare, equals, isLess} from '../comparison.ts';
 import {escapeMarkup, likeSource, softText} from '../markup.ts';
 import {GroupTuple, Markup, PyIterator, textOf, Undefined} from '../objects.ts';
 import {PythonError, typeError} from '../python-error.ts';
@@ -222,7 +222,7 @@ export const sequenceFilters: Readonly<Record<string, Builtin>> = {
     {hidden: 1},
   ),
   min: extremeFilter('do_min', isLess),
-  max: extremeFilter('do_max', (candidate, best) => isLess(best, candidate)),
+  max: extremeFilter('do_max', (candidate, best) => compare('>', candidate, best)),
   sum: builtin(
     'do_sum',
     ['iterable', ['attribute', null], ['start', 0]],
