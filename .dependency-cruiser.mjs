@@ -33,7 +33,6 @@ const owners = {
   'onnxruntime-node': ['core/engine/model-runner/'],
   'protobufjs': ['core/engine/model-runner/'],
   'tokenizers': ['core/model/tokenizer'],
-  '@huggingface/jinja': ['core/renderer/chat-template'],
   'fastify': ['server/'],
   'ink': ['chat/'],
   'react': ['chat/'],
