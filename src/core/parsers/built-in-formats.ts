@@ -6,10 +6,12 @@ import {minicpmvFormats} from './reasoning/minicpmv.ts';
 import {mistralReasoningFormats} from './reasoning/mistral.ts';
 import {plamo3ReasoningFormats} from './reasoning/plamo3.ts';
 import {tagPairFormats} from './reasoning/tag-pair.ts';
+import {argumentPairFormats} from './tool/argument-pairs.ts';
 import {cohereFormats} from './tool/cohere.ts';
 import {deepseekFormats} from './tool/deepseek.ts';
 import {harmonyFormats} from './tool/harmony.ts';
 import {inklingFormats} from './tool/inkling.ts';
+import {invokeFormats} from './tool/invoke.ts';
 import {jsonArrayFormats} from './tool/json-array.ts';
 import {jsonObjectFormats} from './tool/json-object.ts';
 import {kimiK2Formats} from './tool/kimi-k2.ts';
@@ -29,6 +31,8 @@ export const builtInFormats: readonly Format[] = [
   ...cohereFormats,
   ...plamo3Formats,
   ...qwenXmlFormats,
+  ...argumentPairFormats,
+  ...invokeFormats,
   ...plamo3ReasoningFormats,
   ...tagPairFormats,
   ...lateThoughtFormats,

@@ -3,8 +3,8 @@
  * while all other special tokens are left out of it.
  */
 
-import {parserMachines} from './create-output-parser.ts';
 import type {OutputFormats} from './create-output-parser.ts';
+import {parserMachines} from './create-output-parser.ts';
 import type {Mode} from './format.ts';
 import type {ParserContext} from './output-parser.ts';
 

@@ -25,12 +25,28 @@ export interface ParameterTags {
   ends: readonly string[];
   /** One line feed at each end of a value is markup; or all blanks are; or the value is as written (default). */
   trims?: 'line-feeds' | 'blanks';
+  /** Values of parameters that the tool does not declare: text (default), or JSON where it parses. */
+  undeclared?: 'text' | 'json';
+  /** A value that is not closed before its call ends is dropped, so values are sent when they are closed. */
+  dropsUnclosed?: boolean;
+  /** What stands in the place of a key: the key itself, in quotes or not, unless a format has more there. */
+  readKey?: (written: string) => WrittenKey;
+}
+
+export interface WrittenKey {
+  key: string;
+  /** Overrules the schema: text as it is, or JSON where it parses. */
+  kind?: 'text' | 'json';
 }
 
 export function parameterTags(tags: ParameterTags): CreateReader {
   const scanners = scannersOf(tags);
   return (context) => new ParameterTagsReader(tags, scanners, context);
 }
+
+const TEXT: JsonSchema = {type: 'string'};
+/** Everything that JSON has, text included. */
+const ANY_JSON: JsonSchema = {type: ['null', 'integer', 'number', 'object', 'array', 'string']};
 
 type Part = 'between' | 'key' | 'opener' | 'value';
 type Scanners = Readonly<Record<Part, MarkerScanner>>;
@@ -56,6 +72,9 @@ class ParameterTagsReader implements ArgumentReader {
   #text = '';
   #json = '';
   #key = '';
+  /** Text where the opener of a value should stand. */
+  #beforeValue = '';
+  #kind: WrittenKey['kind'];
   /** Text of the value that was not sent. */
   #value = '';
   /** The value goes out while it grows. */
@@ -78,15 +97,14 @@ class ParameterTagsReader implements ArgumentReader {
   finish(finishReason: FinishReason): ReaderStep {
     const step = this.#run(true);
     if (step.state !== 'more') return step;
-    if (this.#part === 'value') return this.#cutValue(step.json);
-    const json = finishReason === 'length' && step.json === '' ? '' : step.json;
-    return {json: json + this.#closing(), state: 'done', rest: ''};
+    const end = this.#part === 'value' ? this.#cutValue(finishReason) : this.#closing();
+    return {json: step.json + end, state: 'done', rest: ''};
   }
 
-  /** A value that the text ends in: what is certain of a string, nothing of anything else. */
-  #cutValue(json: string): ReaderStep {
-    const rest = this.#isOpenString ? escapeString(this.#value) : '';
-    return {json: json + rest, state: 'done', rest: ''};
+  /** A value that the text ends in: what is certain of a string; of anything else only that more was to come. */
+  #cutValue(finishReason: FinishReason): string {
+    if (this.#isOpenString) return escapeString(this.#value);
+    return finishReason === 'length' ? this.#label() : this.#closing();
   }
 
   #run(final: boolean): ReaderStep {
@@ -105,19 +123,28 @@ class ParameterTagsReader implements ArgumentReader {
   #consume(text: string): void {
     if (this.#part === 'key') this.#key += text;
     else if (this.#part === 'value') this.#growValue(text);
+    else if (this.#part === 'opener') this.#beforeValue += text;
   }
 
   /** What a marker at the beginning of the text does. */
   #take(marker: string, final: boolean): ReaderState | 'wait' {
     const {keyOpen, valueOpen, valueClose, callClose} = this.#tags;
     if (marker === valueClose && this.#part === 'value') return this.#closeTag(final);
-    if (this.#part === 'value') this.#endValue();
+    if (marker === valueClose && this.#part === 'opener') return this.#closeUnopened(final);
+    if (this.#part === 'value') this.#endUnclosedValue();
     if (marker === this.#tags.keyClose && this.#part === 'key') return this.#endKey();
     if (marker === valueOpen && this.#part === 'opener') return this.#beginValue(marker);
     if (marker === keyOpen) return this.#beginKey();
     if (marker === valueClose) return this.#skip(marker);
     if (marker === callClose) this.#text = this.#text.slice(marker.length);
     return 'done';
+  }
+
+  /** The opener of the value is missing. */
+  #closeUnopened(final: boolean): ReaderState | 'wait' {
+    this.#beginValue('');
+    this.#growValue(this.#beforeValue.trimStart());
+    return this.#closeTag(final);
   }
 
   #skip(marker: string): ReaderState {
@@ -136,10 +163,17 @@ class ParameterTagsReader implements ArgumentReader {
   #endKey(): ReaderState {
     const {keyClose, valueOpen = ''} = this.#tags;
     this.#part = 'opener';
-    this.#key = this.#key.trim();
+    this.#beforeValue = '';
+    this.#readKey(this.#key.trim());
     if (valueOpen === '') return this.#beginValue(keyClose);
     this.#text = this.#text.slice(keyClose.length);
     return 'more';
+  }
+
+  #readKey(written: string): void {
+    const {key, kind} = this.#tags.readKey?.(written) ?? {key: written};
+    this.#key = key;
+    this.#kind = kind;
   }
 
   #beginValue(marker: string): ReaderState {
@@ -147,15 +181,27 @@ class ParameterTagsReader implements ArgumentReader {
     this.#part = 'value';
     this.#value = '';
     this.#atValueStart = true;
-    this.#isOpenString = this.#tags.trims !== 'blanks' && isPlainString(this.#properties[this.#key]);
-    this.#json += `${this.#separator()}${JSON.stringify(this.#key)}: ${this.#isOpenString ? '"' : ''}`;
+    const streams = this.#tags.trims !== 'blanks' && this.#tags.dropsUnclosed !== true;
+    this.#isOpenString = streams && isPlainString(this.#schema());
+    if (this.#isOpenString) this.#json += `${this.#label()}"`;
     return 'more';
   }
 
-  #separator(): string {
-    const isFirst = this.#seen.size === 0;
+  #schema(): JsonSchema | undefined {
+    if (this.#kind !== undefined) return this.#kind === 'json' ? this.#jsonSchema() : TEXT;
+    return this.#properties[this.#key] ?? (this.#tags.undeclared === 'json' ? ANY_JSON : undefined);
+  }
+
+  /** A value that is written as JSON; a declared type that it does not have still wins. */
+  #jsonSchema(): JsonSchema {
+    const declared = this.#properties[this.#key];
+    return declared === undefined || isPlainString(declared) ? ANY_JSON : declared;
+  }
+
+  #label(): string {
+    const separator = this.#seen.size === 0 ? '{' : ', ';
     this.#seen.add(this.#key);
-    return isFirst ? '{' : ', ';
+    return `${separator}${JSON.stringify(this.#key)}: `;
   }
 
   #growValue(text: string): void {
@@ -190,8 +236,14 @@ class ParameterTagsReader implements ArgumentReader {
     const isLineFeedMarkup = this.#tags.trims === 'line-feeds' && this.#value.endsWith('\n');
     const text = isLineFeedMarkup ? this.#value.slice(0, -1) : this.#value;
     if (this.#isOpenString) this.#json += `${escapeString(text)}"`;
-    else this.#json += coerceValue(this.#tags.trims === 'blanks' ? text.trim() : text, this.#properties[this.#key]);
+    else this.#json += this.#label() + coerceValue(this.#tags.trims === 'blanks' ? text.trim() : text, this.#schema());
     this.#value = '';
+    this.#part = 'between';
+  }
+
+  #endUnclosedValue(): void {
+    if (this.#tags.dropsUnclosed === true) this.#value = '';
+    else this.#endValue();
     this.#part = 'between';
   }
 

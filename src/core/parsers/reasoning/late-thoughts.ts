@@ -3,7 +3,7 @@
  * tags, phrases, and the MiniMax form that hands thoughts on inside the content.
  */
 
-import type {MachineDefinition, Mode, ReasoningFormat, Transition} from '../format.ts';
+import type {MachineDefinition, MachineParts, Mode, ReasoningFormat, Transition} from '../format.ts';
 import type {ParserContext} from '../output-parser.ts';
 import {promptState, type ThoughtMarkers} from './prompt-state.ts';
 
@@ -154,13 +154,16 @@ function hunyuan(context: ParserContext): MachineDefinition {
   };
 }
 
-const appendedThought: MachineDefinition = {
-  start: 'beginning',
-  modes: {
-    beginning: {kind: 'text', as: 'nothing', otherwise: {to: 'content', inserts: '<think>'}, otherwiseAtBlanks: true},
-    content: {kind: 'text', as: 'content'},
-  },
-};
+/** The thought stays in the content behind an opening tag; where calls are read, its closing tag is markup. */
+function appendedThought(_context: ParserContext, parts: MachineParts): MachineDefinition {
+  return {
+    start: 'beginning',
+    modes: {
+      beginning: {kind: 'text', as: 'nothing', otherwise: {to: 'content', inserts: '<think>'}, otherwiseAtBlanks: true},
+      content: {kind: 'text', as: 'content', on: parts.tools ? {'</think>': {}} : {}},
+    },
+  };
+}
 
 interface Row {
   name: string;
@@ -179,7 +182,7 @@ const rows: readonly Row[] = [
     name: 'minimax_m2_append_think',
     keepsSpecialTokens: 'no',
     leavesForbiddenCalls: true,
-    machine: () => appendedThought,
+    machine: appendedThought,
   },
 ];
 
