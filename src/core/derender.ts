@@ -30,6 +30,7 @@ export function replayGeneration(
   checkLengths(recordings, parts.engine.info.maxModelLen);
   return {
     prompts: recordings.map(({prompt}) => prompt),
+    reader: () => null,
     cachedTokens: () => null,
     promptLogprobs: () => null,
     timing: () => null,
@@ -58,7 +59,8 @@ async function* replayEvents(
     for (const choice of choices) {
       const processor = new OutputProcessor({tokenizer, promptTokenIds: prompt.tokenIds, text});
       const delta = processor.process(outputOf(choice));
-      if (delta) yield* toEvents(index, withRecordedEnd({...delta, numTokens: processor.numTokens}, choice));
+      if (delta)
+        yield* toEvents(index, withRecordedEnd({...delta, numTokens: processor.numTokens, reader: null}, choice));
       index++;
     }
   }

@@ -3,6 +3,7 @@
  * at the same time, their events merged. Every endpoint that generates goes this way; what differs is how prompts are
  * made. The text side and the engine side meet here and in `llm.ts`, nowhere else.
  */
+import type {AnswerFormats, AnswerReader, ChoiceReader} from './answer-reader.ts';
 import type {GenerationConfig, SamplingDefaults} from './config/generation-config.ts';
 import type {EngineClient} from './engine/client/engine-client.ts';
 import type {EngineRequest} from './engine/protocol.ts';
@@ -31,6 +32,8 @@ import {mergeStreams} from './util/merge-streams.ts';
 
 /** A request on its way: everything that can be refused before the engine has been checked when this exists. */
 export interface Generation {
+  /** How the answers to a prompt are read; null when no parser does. */
+  reader(prompt: RenderedPrompt): AnswerReader | null;
   /** At least one. Prompt p has the choices `p * n` to `p * n + n - 1`. */
   prompts: RenderedPrompt[];
   /** Prompt tokens that came from the prefix cache, over all prompts; null until the first event. */
@@ -40,7 +43,7 @@ export interface Generation {
   /** Null when there are several choices, and before the first token. */
   timing(): GenerationTiming | null;
   /**
-   * The answer. Each choice ends with exactly one `finish` event, which follows its last `text-delta` at once. Leaving
+   * The answer. Each choice ends with exactly one `finish` event, which follows its last `delta` at once. Leaving
    * the loop or aborting the signal takes the request out of the engine; an abort ends the events without an error.
    * @throws ValidationError at the first read, for what the reference checks in its engine; EngineDeadError,
    *   GenerationError
@@ -54,6 +57,8 @@ export interface GenerationParts {
   tokenizer: Tokenizer;
   renderer: Renderer;
   generation: GenerationConfig;
+  /** What chat answers are read with; null = they are text. */
+  formats?: AnswerFormats | null;
   /** Value of `--max-logprobs`; -1 = no limit. */
   maxLogprobs: number;
   logger?: Logger;
@@ -68,6 +73,8 @@ export interface GenerationOptions {
 export interface PreparedPrompt {
   prompt: RenderedPrompt;
   resolved: ResolvedSampling;
+  /** Null when the answers are text only. */
+  reader: AnswerReader | null;
 }
 
 /**
@@ -92,7 +99,7 @@ export function resolvePrompt(
     generationEosTokenIds: generation.eosTokenIds,
   });
   if (logger) warnAboutTemperature(request, generation.defaults, logger);
-  return {prompt, resolved};
+  return {prompt, resolved, reader: null};
 }
 
 function warnAboutTemperature(request: SamplingRequest, defaults: SamplingDefaults, logger: Logger): void {
@@ -125,6 +132,8 @@ interface Choice extends PreparedPrompt {
 export interface ChoiceDelta extends OutputDelta {
   /** Tokens of the choice so far. */
   numTokens: number;
+  /** Has heard the text; null when nobody reads it. */
+  reader: ChoiceReader | null;
 }
 
 class RunningGeneration implements Generation {
@@ -142,6 +151,10 @@ class RunningGeneration implements Generation {
     this.#parts = parts;
     this.#generation = generation;
     this.events = this.#generate();
+  }
+
+  reader(prompt: RenderedPrompt): AnswerReader | null {
+    return this.#generation.prepared.find((prepared) => prepared.prompt === prompt)?.reader ?? null;
   }
 
   cachedTokens(): number | null {
@@ -190,13 +203,14 @@ class RunningGeneration implements Generation {
   async *#runChoice(index: number, choice: Choice, signal: AbortSignal): AsyncGenerator<ChoiceDelta, void, undefined> {
     const {engine, tokenizer} = this.#parts;
     const {prompt, resolved} = choice;
-    const processor = new OutputProcessor({tokenizer, promptTokenIds: prompt.tokenIds, text: resolved.text});
+    const reader = choice.reader?.openChoice() ?? null;
+    const processor = new OutputProcessor({tokenizer, promptTokenIds: prompt.tokenIds, text: resolved.text, reader});
     for await (const output of engine.generate(this.#engineRequest(index, choice), {signal})) {
       this.#noteCachedTokens(prompt, output.numCachedTokens);
       this.#notePromptLogprobs(prompt, output.promptLogprobs);
       const delta = processor.process(output);
       this.#timer.note(output, delta?.tokenIds.length ?? 0);
-      if (delta) yield {...delta, numTokens: processor.numTokens};
+      if (delta) yield {...delta, numTokens: processor.numTokens, reader};
       if (processor.isFinished) return;
     }
   }
@@ -239,7 +253,12 @@ function checkPromptIds(tokenIds: readonly number[], vocabSize: number): void {
 
 /** What one output of a choice means. */
 export function* toEvents(choice: number, delta: ChoiceDelta): Generator<ChatEvent, void, undefined> {
-  const {text, tokenIds, logprobs, finishReason, stopReason, numTokens} = delta;
-  if (tokenIds.length > 0 || text !== '') yield {choice, type: 'text-delta', text, tokenIds, logprobs};
-  if (finishReason !== null) yield {choice, type: 'finish', finishReason, stopReason, numTokens};
+  const {text, tokenIds, logprobs, stopReason, numTokens, reader} = delta;
+  const reading = reader?.take() ?? null;
+  if (tokenIds.length > 0 || text !== '' || (reading?.pieces.length ?? 0) > 0) {
+    yield {choice, type: 'delta', text, tokenIds, logprobs, reading};
+  }
+  if (delta.finishReason === null) return;
+  const finishReason = reader?.finishReason(delta.finishReason) ?? delta.finishReason;
+  yield {choice, type: 'finish', finishReason, stopReason, numTokens};
 }

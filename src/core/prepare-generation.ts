@@ -2,6 +2,8 @@
  * How each endpoint's request becomes prompts with resolved parameters: steps 11 to 15 of the reference's order of checks
  * (lengths, rendering, room left in the context, sampling parameters).
  */
+
+import {AnswerReader, promptTail} from './answer-reader.ts';
 import {ValidationError} from './errors.ts';
 import {
   type Generation,
@@ -44,7 +46,20 @@ function withoutUnseenLogprobs(request: ChatCompletionRequest): ChatCompletionRe
 export async function resolveChat(requests: ChatBatch, parts: GenerationParts): Promise<PreparedPrompt[]> {
   checkRequestLengths(requests[0], parts.engine.info.maxModelLen);
   const prompts = await Promise.all(requests.map((request) => renderConversation(request, parts)));
-  return prompts.map((prompt) => resolvePrompt(requests[0], prompt, parts));
+  return prompts.map((prompt, index) => readPrompt(requests[index]!, resolvePrompt(requests[0], prompt, parts), parts));
+}
+
+/** The answers to a conversation go through the parsers of the server. */
+function readPrompt(
+  request: ChatCompletionRequest,
+  prepared: PreparedPrompt,
+  {formats, renderer, tokenizer}: GenerationParts,
+): PreparedPrompt {
+  if (!formats) return prepared;
+  const tail = promptTail(prepared.prompt, tokenizer);
+  const reader = new AnswerReader(formats, request, {tail, templateKwargs: renderer.templateKwargs(request)});
+  const {resolved} = prepared;
+  return {...prepared, reader, resolved: {...resolved, text: reader.textParams(resolved.text, tokenizer)}};
 }
 
 function renderConversation(request: ChatCompletionRequest, {renderer, tokenizer, engine}: GenerationParts) {

@@ -87,7 +87,7 @@ export function prepareTokens(
     eosTokenId: tokenizer.eosTokenId,
     generationEosTokenIds: generation.eosTokenIds,
   });
-  return startGeneration(sampling, [{prompt: {text: '', tokenIds}, resolved}], parts, options);
+  return startGeneration(sampling, [{prompt: {text: '', tokenIds}, resolved, reader: null}], parts, options);
 }
 
 function checkFitsContext(tokenIds: readonly number[], maxModelLen: number): void {

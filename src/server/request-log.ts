@@ -57,7 +57,7 @@ async function* watchEvents(
 }
 
 function note(choice: ChoiceSummary, event: ChatEvent): void {
-  if (event.type === 'text-delta') {
+  if (event.type === 'delta') {
     choice.text += event.text;
     choice.numTokens += event.tokenIds.length;
   }

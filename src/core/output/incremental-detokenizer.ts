@@ -7,6 +7,8 @@ import type {Tokenizer} from '../model/tokenizer.ts';
 
 export interface DetokenizerOptions {
   skipSpecialTokens: boolean;
+  /** The only special tokens that are shown, when others are not skipped anyway; null = all. */
+  keptSpecialTokenIds?: ReadonlySet<number> | null;
   /** False: of several special tokens in a row, those after the first are written as in the vocabulary file. */
   spacesBetweenSpecialTokens: boolean;
 }
@@ -24,58 +26,57 @@ const replacementCharacter = '\uFFFD';
 export class IncrementalDetokenizer {
   readonly #tokenizer: Tokenizer;
   readonly #reader: TokenReader;
+  readonly #hiddenIds: ReadonlySet<number>;
   readonly #joinsSpecialTokens: boolean;
   #lastWasSpecial = false;
 
   constructor(tokenizer: Tokenizer, promptTokenIds: readonly number[], options: DetokenizerOptions) {
     const {skipSpecialTokens, spacesBetweenSpecialTokens} = options;
     this.#tokenizer = tokenizer;
-    this.#reader = createReader(tokenizer, skipSpecialTokens);
+    this.#hiddenIds = hiddenTokenIds(tokenizer, options);
+    this.#reader = tokenizer.isByteLevel ? new ByteReader(tokenizer) : new WindowReader(tokenizer);
     this.#joinsSpecialTokens = !skipSpecialTokens && !spacesBetweenSpecialTokens;
-    for (const tokenId of promptTokenIds.slice(-primedTokens)) this.#reader.read(tokenId);
+    for (const tokenId of promptTokenIds.slice(-primedTokens)) this.#read(tokenId);
   }
 
   /** @returns the text that this token completes; often empty */
   push(tokenId: number): string {
-    const text = this.#reader.read(tokenId);
+    const text = this.#read(tokenId);
     const isSpecial = this.#tokenizer.specialTokenIds.has(tokenId);
     const followsSpecial = this.#lastWasSpecial && isSpecial;
     this.#lastWasSpecial = isSpecial;
     return this.#joinsSpecialTokens && followsSpecial ? this.#tokenizer.idToToken(tokenId)! : text;
   }
+
+  #read(tokenId: number): string {
+    return this.#hiddenIds.has(tokenId) ? '' : this.#reader.read(tokenId);
+  }
 }
 
-function createReader(tokenizer: Tokenizer, skipSpecialTokens: boolean): TokenReader {
-  return tokenizer.isByteLevel
-    ? new ByteReader(tokenizer, skipSpecialTokens)
-    : new WindowReader(tokenizer, skipSpecialTokens);
+function hiddenTokenIds(tokenizer: Tokenizer, options: DetokenizerOptions): ReadonlySet<number> {
+  const {skipSpecialTokens, keptSpecialTokenIds: kept = null} = options;
+  if (skipSpecialTokens) return tokenizer.specialTokenIds;
+  return new Set(kept === null ? [] : [...tokenizer.specialTokenIds].filter((tokenId) => !kept.has(tokenId)));
 }
 
 /** For byte-level vocabularies: a text is the concatenation of its tokens' bytes. */
 class ByteReader implements TokenReader {
   readonly #tokenizer: Tokenizer;
-  readonly #skipSpecialTokens: boolean;
   /** Bytes read and not given out. */
   #pending: Uint8Array = new Uint8Array(0);
 
-  constructor(tokenizer: Tokenizer, skipSpecialTokens: boolean) {
+  constructor(tokenizer: Tokenizer) {
     this.#tokenizer = tokenizer;
-    this.#skipSpecialTokens = skipSpecialTokens;
   }
 
   read(tokenId: number): string {
-    const bytes = this.#bytesOf(tokenId);
+    const bytes = this.#tokenizer.tokenBytes(tokenId);
     if (bytes === null) return '';
     const pending = this.#pending.length === 0 ? bytes : Buffer.concat([this.#pending, bytes]);
     const text = decodeUtf8(pending);
     const isComplete = !text.endsWith(replacementCharacter);
     this.#pending = isComplete ? new Uint8Array(0) : pending;
     return isComplete ? text : '';
-  }
-
-  #bytesOf(tokenId: number): Uint8Array | null {
-    if (this.#skipSpecialTokens && this.#tokenizer.specialTokenIds.has(tokenId)) return null;
-    return this.#tokenizer.tokenBytes(tokenId);
   }
 }
 
@@ -85,14 +86,12 @@ class ByteReader implements TokenReader {
  */
 class WindowReader implements TokenReader {
   readonly #tokenizer: Tokenizer;
-  readonly #skipSpecialTokens: boolean;
   #window: number[] = [];
   #shownCount = 0;
   #shownText = '';
 
-  constructor(tokenizer: Tokenizer, skipSpecialTokens: boolean) {
+  constructor(tokenizer: Tokenizer) {
     this.#tokenizer = tokenizer;
-    this.#skipSpecialTokens = skipSpecialTokens;
   }
 
   read(tokenId: number): string {
@@ -107,7 +106,7 @@ class WindowReader implements TokenReader {
   }
 
   #decode(tokenIds: number[]): string {
-    return this.#tokenizer.decode(tokenIds, {skipSpecialTokens: this.#skipSpecialTokens});
+    return this.#tokenizer.decode(tokenIds, {skipSpecialTokens: false});
   }
 }
 

@@ -12,10 +12,22 @@ import {LogprobsDecoder} from './logprobs.ts';
 import type {OutputDelta} from './output-delta.ts';
 import {StopStrings} from './stop-strings.ts';
 
+/** Reads the text of a sequence while it is made. */
+export interface TextReader {
+  /** False: a stop string that ends now does not count. */
+  readonly canStop: boolean;
+  /** The text that one token made safe to show; may be empty. */
+  readToken(text: string): void;
+  /** The sequence ended; `held` is what was held back until then. */
+  readEnd(held: string, finishReason: NonNullable<OutputDelta['finishReason']>): void;
+}
+
 export interface OutputProcessorOptions {
   tokenizer: Tokenizer;
   promptTokenIds: readonly number[];
   text: TextParams;
+  /** Told of every text that is given out, token by token. */
+  reader?: TextReader | null;
 }
 
 export class OutputProcessor {
@@ -23,13 +35,15 @@ export class OutputProcessor {
   readonly #stopStrings: StopStrings;
   readonly #params: TextParams;
   readonly #logprobsDecoder: LogprobsDecoder;
+  readonly #reader: TextReader | null;
   #numTokens = 0;
   #isFinished = false;
 
-  constructor({tokenizer, promptTokenIds, text}: OutputProcessorOptions) {
+  constructor({tokenizer, promptTokenIds, text, reader = null}: OutputProcessorOptions) {
     this.#detokenizer = new IncrementalDetokenizer(tokenizer, promptTokenIds, text);
     this.#stopStrings = new StopStrings(text);
     this.#params = text;
+    this.#reader = reader;
     this.#logprobsDecoder = new LogprobsDecoder(tokenizer);
   }
 
@@ -47,9 +61,14 @@ export class OutputProcessor {
   process(output: SequenceOutput): OutputDelta | null {
     if (this.#isFinished) return null;
     const delta = this.#readTokens(output);
-    this.#isFinished = delta.finishReason !== null;
-    if (this.#isFinished && typeof delta.stopReason !== 'string') delta.text += this.#stopStrings.flush();
-    return delta;
+    return delta.finishReason === null ? delta : this.#end(delta, delta.finishReason);
+  }
+
+  #end(delta: OutputDelta, finishReason: NonNullable<OutputDelta['finishReason']>): OutputDelta {
+    this.#isFinished = true;
+    const held = typeof delta.stopReason === 'string' ? '' : this.#stopStrings.flush();
+    this.#reader?.readEnd(held, finishReason);
+    return {...delta, text: delta.text + held};
   }
 
   #readTokens(output: SequenceOutput): OutputDelta {
@@ -75,7 +94,10 @@ export class OutputProcessor {
     this.#numTokens++;
     const isHidden = endsOutput && !this.#params.includeStopStrInOutput;
     const text = isHidden ? '' : this.#detokenizer.push(tokenId);
-    return this.#stopStrings.push(text, this.#numTokens > this.#params.minTokens);
+    const canStop = this.#numTokens > this.#params.minTokens && this.#reader?.canStop !== false;
+    const check = this.#stopStrings.push(text, canStop);
+    this.#reader?.readToken(check.text);
+    return check;
   }
 }
 

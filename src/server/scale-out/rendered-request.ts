@@ -6,8 +6,9 @@
 import type {PreparedPrompt, RenderedChat} from '../../core/llm.ts';
 import type {ChatCompletionRequest} from '../../core/protocol/openai/chat-completion.ts';
 import type {CompletionRequest} from '../../core/protocol/openai/completion.ts';
+import {countToolCalls} from '../../core/protocol/openai/earlier-tool-calls.ts';
 import {constraintOf} from '../../core/protocol/openai/structured-outputs.ts';
-import {isPlainObject, JsonFloat} from '../../core/util/parse-json.ts';
+import {JsonFloat} from '../../core/util/parse-json.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -165,12 +166,6 @@ function parseContext(request: ChatCompletionRequest, {tools, templateKwargs}: R
     parallel_tool_calls: request.parallel_tool_calls,
     include_reasoning: request.include_reasoning,
     chat_template_kwargs: templateKwargs,
-    history_tool_call_cnt: countToolCalls(request),
+    history_tool_call_cnt: countToolCalls(request.messages),
   };
-}
-
-/** Calls in the assistant's earlier messages. */
-function countToolCalls({messages}: ChatCompletionRequest): number {
-  const calls = messages.filter(({role}) => role === 'assistant').map(({tool_calls}) => tool_calls);
-  return calls.reduce<number>((sum, list) => sum + (Array.isArray(list) ? list.filter(isPlainObject).length : 0), 0);
 }

@@ -27,7 +27,7 @@ async function collect(events: AsyncGenerator<ChatEvent, void>): Promise<ChatEve
 
 function textOf(events: ChatEvent[], choice = 0): string {
   return events
-    .filter((event) => event.choice === choice && event.type === 'text-delta')
+    .filter((event) => event.choice === choice && event.type === 'delta')
     .map((event) => (event as {text: string}).text)
     .join('');
 }
@@ -79,7 +79,7 @@ describe('startChat', () => {
     const {chat, engine} = await start({n: 2, temperature: 1, seed: 7}, {script});
     const events = await collect(chat.events);
     expect([textOf(events, 0), textOf(events, 1)]).toEqual(['first answer', 'another one here']);
-    const textChoices = events.filter(({type}) => type === 'text-delta').map(({choice}) => choice);
+    const textChoices = events.filter(({type}) => type === 'delta').map(({choice}) => choice);
     expect(textChoices.slice(0, 4)).toEqual([0, 1, 0, 1]);
     expect(engine.requests.map(({sampling}) => sampling.seed)).toEqual([7n, 8n]);
     expect(events.filter(({type}) => type === 'finish')).toHaveLength(2);

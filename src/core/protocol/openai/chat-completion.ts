@@ -154,6 +154,8 @@ export function chatCompletionShape({maxStopStrings}: ChatSchemaLimits) {
     vllm_xargs: nullable(laxMap(extraArgumentSchema)),
     repetition_detection: nullable(repetitionDetectionSchema),
     stream_interval: nullable(laxInt({ge: 1})),
+    // Ours: stop strings act on the answer only.
+    stop_spares_reasoning: nullable(laxBool()),
   };
 }
 

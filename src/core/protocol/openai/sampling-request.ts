@@ -27,6 +27,7 @@ type ChatOnlyField =
   | 'user'
   | 'stream_options'
   | 'stream_interval'
+  | 'stop_spares_reasoning'
   | 'return_token_offsets'
   | 'return_prompt_text';
 

@@ -4,10 +4,11 @@ import {type ChatOutput, readOutputs} from '../../../../src/server/openai/chat-o
 
 const text = (choice: number, content: string): ChatEvent => ({
   choice,
-  type: 'text-delta',
+  type: 'delta',
   text: content,
   tokenIds: [content.length],
   logprobs: null,
+  reading: null,
 });
 const finish = (choice: number): ChatEvent => ({
   choice,

@@ -1,0 +1,217 @@
+/**
+ * How the answers to one prompt are read: the parsers that the server has loaded, set up with what the request says and
+ * how its prompt ends. Each choice gets a reader of its own, which hears the text token by token and keeps the pieces
+ * until the next event. Parsers and engine side meet here.
+ */
+import type {Tokenizer} from './model/tokenizer.ts';
+import type {TextReader} from './output/output-processor.ts';
+import {createOutputParser, mayCall, type OutputFormats} from './parsers/create-output-parser.ts';
+import type {FinishReason, Reading} from './parsers/events.ts';
+import type {ReasoningFormat, ToolFormat} from './parsers/format.ts';
+import {isPartOfMarker, markersOf} from './parsers/format-markers.ts';
+import type {OutputParser, ParserContext, ParserToolChoice} from './parsers/output-parser.ts';
+import {type FoldedPieces, foldPieces, type ParsedPiece} from './parsers/parsed-piece.ts';
+import type {ChatCompletionRequest} from './protocol/openai/chat-completion.ts';
+import {countToolCalls} from './protocol/openai/earlier-tool-calls.ts';
+import type {TextParams} from './sampling/sampling-params.ts';
+import type {Logger} from './util/logger.ts';
+
+/** What a server was told to read answers with. At least one of the formats is there. */
+export interface AnswerFormats {
+  tool: ToolFormat | null;
+  reasoning: ReasoningFormat | null;
+  /** Stop strings act on the answer only, unless a request says otherwise. */
+  stopSparesReasoning: boolean;
+  /** Metadata of the checkpoint that describes its answers. */
+  responseTemplate?: unknown;
+  logger?: Logger;
+}
+
+/** The fields of a chat request that decide how its answer is read. */
+export type ReadRequest = Pick<
+  ChatCompletionRequest,
+  'tools' | 'tool_choice' | 'parallel_tool_calls' | 'include_reasoning' | 'stop_spares_reasoning'
+> & {
+  messages: readonly {role: string; tool_calls?: unknown}[];
+};
+
+interface ReadPrompt {
+  /** The end of the prompt as text, special tokens included. */
+  tail: string;
+  /** The keyword arguments of the chat template. */
+  templateKwargs: Record<string, unknown>;
+}
+
+/** How much of a prompt's end parsers look at: the last turn as far as it is open, normally a few tokens. */
+const TAIL_TOKENS = 1024;
+
+/** The end of a prompt as text, special tokens included. */
+export function promptTail({tokenIds}: {tokenIds: readonly number[]}, tokenizer: Tokenizer): string {
+  return tokenizer.decode(tokenIds.slice(-TAIL_TOKENS), {skipSpecialTokens: false});
+}
+
+export class AnswerReader {
+  readonly context: ParserContext;
+  readonly #formats: AnswerFormats;
+  readonly #options: ChoiceOptions;
+  /** False for a request without tools on a server that reads nothing else. */
+  readonly #isAsked: boolean;
+
+  constructor(formats: AnswerFormats, request: ReadRequest, prompt: ReadPrompt) {
+    this.#formats = formats;
+    this.#isAsked = formats.reasoning !== null || request.tool_choice !== 'none';
+    this.context = parserContextOf(request, prompt, formats);
+    this.#options = {
+      dropsCalls: request.tool_choice === null,
+      stopSparesReasoning: request.stop_spares_reasoning ?? formats.stopSparesReasoning,
+      tellsEmptyText: formats.tool === null,
+      isNamed: typeof request.tool_choice === 'object' && request.tool_choice !== null,
+      includesReasoning: request.include_reasoning,
+    };
+  }
+
+  openChoice(): ChoiceReader {
+    return new ChoiceReader(this.#createParser(this.context), this.#options);
+  }
+
+  /**
+   * What a whole text means when no call is looked for: formats that leave markup alone show it. Null for formats whose
+   * markup cannot be shown.
+   */
+  readWithoutCalls(text: string): FoldedPieces | null {
+    if (this.#formats.tool?.whenNone !== 'raw') return null;
+    const parser = this.#createParser({...this.context, toolChoice: 'none'});
+    return foldPieces([...parser.push(text), ...parser.finish('stop')]);
+  }
+
+  /** True when calls are read from JSON that a schema forced out of the model, not from the format's own markup. */
+  get readsForcedJson(): boolean {
+    const {toolChoice} = this.context;
+    return this.#formats.tool?.forcedCalls === 'json' && toolChoice !== 'auto' && toolChoice !== 'none';
+  }
+
+  /** Special tokens that are markers of the formats must stay in the text; the others still go. */
+  textParams(params: TextParams, tokenizer: Tokenizer): TextParams {
+    if (!params.skipSpecialTokens || !this.#isAsked || !this.#needsSpecialTokens()) return params;
+    const markers = markersOf(this.#outputFormats(), this.context);
+    const kept = [...tokenizer.specialTokenIds].filter((tokenId) =>
+      isPartOfMarker(tokenizer.idToToken(tokenId) ?? '', markers),
+    );
+    return {...params, skipSpecialTokens: false, keptSpecialTokenIds: new Set(kept)};
+  }
+
+  #needsSpecialTokens(): boolean {
+    const {tool, reasoning} = this.#formats;
+    const mayBeCalled = mayCall(this.context) && this.context.tools.length > 0;
+    return [tool, reasoning].some(
+      (format) =>
+        format?.keepsSpecialTokens === 'always' || (format?.keepsSpecialTokens === 'with-tools' && mayBeCalled),
+    );
+  }
+
+  #createParser(context: ParserContext): OutputParser {
+    return createOutputParser(this.#outputFormats(), context);
+  }
+
+  #outputFormats(): OutputFormats {
+    const {tool, reasoning, logger} = this.#formats;
+    return {
+      ...(tool && {tool}),
+      ...(reasoning && {reasoning}),
+      onFault: (error) => logger?.error({err: error}, 'a parser failed; the rest of the answer is plain text'),
+    };
+  }
+}
+
+function parserContextOf(request: ReadRequest, prompt: ReadPrompt, formats: AnswerFormats): ParserContext {
+  return {
+    tools: (request.tools ?? []).map(({function: {name, parameters}}) => ({name, parameters: parameters ?? undefined})),
+    toolChoice: formats.tool === null ? 'none' : toolChoiceOf(request),
+    parallelToolCalls: request.parallel_tool_calls,
+    includeReasoning: request.include_reasoning,
+    chatTemplateKwargs: prompt.templateKwargs,
+    promptTail: prompt.tail,
+    numEarlierToolCalls: countToolCalls(request.messages),
+    responseTemplate: formats.responseTemplate,
+  };
+}
+
+/** With null the markup is read like with `auto`. */
+function toolChoiceOf({tool_choice: choice, tools}: ReadRequest): ParserToolChoice {
+  if (choice === null) return (tools ?? []).length > 0 ? 'auto' : 'none';
+  return typeof choice === 'object' ? {name: choice.function.name} : choice;
+}
+
+interface ChoiceOptions {
+  /** Calls are read and not reported. */
+  dropsCalls: boolean;
+  stopSparesReasoning: boolean;
+  /** Outputs without text are told as empty text of the answer. */
+  tellsEmptyText: boolean;
+  /** The request named its function. */
+  isNamed: boolean;
+  includesReasoning: boolean;
+}
+
+export class ChoiceReader implements TextReader {
+  readonly #parser: OutputParser;
+  readonly #options: ChoiceOptions;
+  #pieces: ParsedPiece[] = [];
+  #numReasoningTokens = 0;
+  #hasReasoned: boolean;
+  #hasCalls = false;
+  /** Characters since the last reading. */
+  #numNewCharacters = 0;
+
+  constructor(parser: OutputParser, options: ChoiceOptions) {
+    this.#parser = parser;
+    this.#options = options;
+    this.#hasReasoned = parser.isReasoning;
+  }
+
+  get canStop(): boolean {
+    return !(this.#options.stopSparesReasoning && this.#parser.isReasoning);
+  }
+
+  readToken(text: string): void {
+    const wasReasoning = this.#parser.isReasoning;
+    this.#note(text, text === '' ? [] : this.#parser.push(text));
+    if (wasReasoning && this.#parser.isReasoning) this.#numReasoningTokens++;
+  }
+
+  readEnd(held: string, finishReason: FinishReason): void {
+    if (held !== '') this.#note(held, this.#parser.push(held));
+    this.#note('', this.#parser.finish(finishReason));
+  }
+
+  /** What was read since the last call. */
+  take(): Reading {
+    const pieces = this.#pieces.length === 0 && this.#numNewCharacters === 0 ? this.#emptyPieces() : this.#pieces;
+    this.#pieces = [];
+    this.#numNewCharacters = 0;
+    return {pieces, numReasoningTokens: this.#numReasoningTokens, hasReasoned: this.#hasReasoned};
+  }
+
+  /** Why the choice ended, as a client sees it: a call counts when it was reported and the engine stopped by itself. */
+  finishReason(engineReason: FinishReason): FinishReason {
+    return engineReason === 'stop' && this.#hasCalls && !this.#options.isNamed ? 'tool_calls' : engineReason;
+  }
+
+  #note(text: string, pieces: ParsedPiece[]): void {
+    this.#numNewCharacters += text.length;
+    const shown = this.#options.dropsCalls ? pieces.filter(isNoCall) : pieces;
+    this.#pieces.push(...shown);
+    this.#hasCalls ||= shown.some(({type}) => type === 'tool-call-start');
+    this.#hasReasoned ||= this.#parser.isReasoning || pieces.some(({type}) => type === 'reasoning-delta');
+  }
+
+  /** An output without text, such as a special token, belongs to what goes on. */
+  #emptyPieces(): ParsedPiece[] {
+    if (this.#parser.isReasoning) return this.#options.includesReasoning ? [{type: 'reasoning-delta', text: ''}] : [];
+    return this.#options.tellsEmptyText ? [{type: 'text-delta', text: ''}] : [];
+  }
+}
+
+function isNoCall({type}: ParsedPiece): boolean {
+  return type !== 'tool-call-start' && type !== 'tool-call-delta';
+}
