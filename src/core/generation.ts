@@ -4,6 +4,7 @@
  * made. The text side and the engine side meet here and in `llm.ts`, nowhere else.
  */
 import type {AnswerFormats, AnswerReader, ChoiceReader} from './answer-reader.ts';
+import {prepareConstraint} from './answer-constraint.ts';
 import type {GenerationConfig, SamplingDefaults} from './config/generation-config.ts';
 import type {EngineClient} from './engine/client/engine-client.ts';
 import type {EngineRequest} from './engine/protocol.ts';
@@ -183,8 +184,9 @@ class RunningGeneration implements Generation {
     for (const {prompt} of prepared) this.#checkPrompt(prompt);
     const encode = (text: string) => this.#parts.tokenizer.encode(text, {addSpecialTokens: false});
     const badWordsTokenIds = await resolveBadWords(request.bad_words, encode);
+    const constraint = prepareConstraint(request, this.#parts);
     return prepared.flatMap((prompt) =>
-      samplingOfChoices({...prompt.resolved.sampling, badWordsTokenIds}, request.n).map((sampling, index) => ({
+      samplingOfChoices({...prompt.resolved.sampling, badWordsTokenIds, constraint}, request.n).map((sampling, index) => ({
         ...prompt,
         // The prompt is the same for all choices, so one of them is enough to look at it.
         sampling: index === 0 ? sampling : {...sampling, promptLogprobs: null},

@@ -18,32 +18,8 @@ const missingFlags: Readonly<Record<string, {issue: number}>> = {
 
 const fieldsOf = ({request}: GoldenCase) => (request.body ?? {}) as Record<string, {type?: string} | null | undefined>;
 
-function hasConstraint(line: GoldenCase): boolean {
-  const {structured_outputs, response_format} = fieldsOf(line);
-  return (structured_outputs ?? null) !== null || (response_format?.type ?? 'text') !== 'text';
-}
-
-/** Texts of checks that come before a constraint is compiled. */
-const formChecks =
-  /^(You |When |Invalid (response_format|structured_outputs|JSON grammar) |Choice |structured_outputs\.|The JSON schema is nested)/;
-
-/** The error of an answer, also of one that came as the first event. */
-function errorOf({response: {body, sse}}: GoldenCase) {
-  const content = sse?.[0]?.startsWith('data: {"error"') ? JSON.parse(sse[0].slice('data: '.length)) : body;
-  return (content as {error?: {type: string; message: string}} | undefined)?.error;
-}
-
-/** True for an answer that no check of the request's form gives; rendering needs nothing more. */
-function isBeyondFormChecks(line: GoldenCase): boolean {
-  if (line.request.path.endsWith('/render')) return false;
-  const error = errorOf(line);
-  if (line.response.status === 200 && !error) return true;
-  return error?.type === 'BadRequestError' && !formChecks.test(error.message);
-}
-
 /** Lines that cannot pass yet. */
 const missingFeatures: {what: string; issue: number; isNeeded: (line: GoldenCase) => boolean}[] = [
-  {what: 'structured output', issue: 7, isNeeded: (line) => hasConstraint(line) && isBeyondFormChecks(line)},
   {
     what: 'beam search',
     issue: 7,

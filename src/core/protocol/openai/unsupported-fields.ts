@@ -4,7 +4,6 @@
  * features come.
  */
 import {UnsupportedError} from '../../errors.ts';
-import {constraintFault} from './constraint-check.ts';
 import type {SamplingRequest} from './sampling-request.ts';
 
 interface UnsupportedUse {
@@ -13,18 +12,7 @@ interface UnsupportedUse {
   isUsed: (request: SamplingRequest) => boolean;
 }
 
-/** A constraint with a fault gets the text about the fault, later. */
-const isFaultless = (request: SamplingRequest) => constraintFault(request) === null;
-
-const UNSUPPORTED_USES: UnsupportedUse[] = [
-  {
-    param: 'response_format',
-    isUsed: (request) =>
-      request.response_format !== null && request.response_format.type !== 'text' && isFaultless(request),
-  },
-  {param: 'structured_outputs', isUsed: (request) => request.structured_outputs !== null && isFaultless(request)},
-  {param: 'use_beam_search', isUsed: ({use_beam_search}) => use_beam_search},
-];
+const UNSUPPORTED_USES: UnsupportedUse[] = [{param: 'use_beam_search', isUsed: ({use_beam_search}) => use_beam_search}];
 
 /** @throws UnsupportedError for the first field that is used and not served */
 export function refuseUnsupportedFields(request: SamplingRequest): void {
