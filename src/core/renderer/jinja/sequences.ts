@@ -12,7 +12,7 @@ export function iterate(value: Value): Iterable<Value> {
   if (typeof value === 'string') return characters(value);
   if (value instanceof PyTuple) return value.items;
   if (value instanceof PyDict) return value.keys();
-  if (value instanceof Markup) return characters(value.text).map((character) => new Markup(character));
+  if (value instanceof Markup) return characters(value.text);
   if (value instanceof PyObject && value.iterate) return {[Symbol.iterator]: () => value.iterate!()};
   throw typeError(`'${typeName(value)}' object is not iterable`);
 }
@@ -155,7 +155,6 @@ export function reversed(value: Value): PyIterator | undefined {
 }
 
 function isReversible(value: Value): boolean {
-  if (value instanceof Undefined) return false;
   return !(value instanceof PyIterator) && isIterable(value) && lengthOf(value) !== undefined;
 }
 

@@ -110,7 +110,6 @@ function first(value: Value): Value {
 }
 
 function last(value: Value): Value {
-  if (value instanceof Undefined) return notReversible(value);
   const iterator = reversed(value);
   if (!iterator) return notReversible(value);
   for (const item of iterate(iterator)) return item;
