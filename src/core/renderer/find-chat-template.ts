@@ -4,10 +4,11 @@
  * `transformers` (`tokenization_utils_base.py`, get_chat_template).
  */
 import {readFile} from 'node:fs/promises';
-import {ModelError, UsageError, ValidationError} from '../errors.ts';
+import {ModelError, TemplateError, UsageError, ValidationError} from '../errors.ts';
 import type {ModelFiles} from '../model/resolve-model.ts';
 import {readConfigTemplates} from '../model/tokenizer-config.ts';
 import {readJsonObject} from '../util/read-json.ts';
+import {compileChatTemplate} from './chat-template.ts';
 
 export interface ChatTemplates {
   /** `--chat-template`: its text, or the name of one of `named`. Null = not given. */
@@ -26,13 +27,14 @@ const noTemplateMessage =
 /**
  * Reads all templates that requests may need.
  * @param argument value of `--chat-template`; null = not given
- * @throws ModelError when a file is damaged; UsageError when the argument is a path that does not exist
+ * @throws ModelError when a file is damaged; UsageError when the argument is a path that does not exist or a template
+ *   that no request could use
  */
 export async function findChatTemplates(files: TemplateFiles, argument: string | null): Promise<ChatTemplates> {
   const named = await readNamedTemplates(files);
   if (argument === null) return {override: null, named: named.templates, source: named.source};
   const isName = named.templates.has(argument);
-  const override = isName ? argument : await readTemplateArgument(argument);
+  const override = isName ? argument : checkedTemplate(await readTemplateArgument(argument));
   return {override, named: named.templates, source: '--chat-template'};
 }
 
@@ -84,4 +86,19 @@ async function readTemplateArgument(argument: string): Promise<string> {
     `The supplied chat template string (${argument}) appears path-like, but doesn't exist! Tried: ${argument}`,
     {hint: '--chat-template takes a file or the text of a template, such as "{% for m in messages %}…{% endfor %}".'},
   );
+}
+
+/** The operator hears of a mistake at the start, not with the first request. */
+function checkedTemplate(source: string): string {
+  try {
+    compileChatTemplate(source);
+    return source;
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    const [message] = error.message.split('\n');
+    const place = `line ${error.line}, column ${error.column}`;
+    throw new UsageError(`The template of --chat-template has a mistake in ${place}: ${message}\n${error.codeFrame}`, {
+      cause: error,
+    });
+  }
 }

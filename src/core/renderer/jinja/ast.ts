@@ -69,6 +69,8 @@ export interface CallExpression extends Node<'call'> {
 
 export interface FilterExpression extends Node<'filter'> {
   readonly name: string;
+  /** Where the name stands; errors of the filter are shown there. */
+  readonly nameStart: number;
   /** Null = the text of a block. */
   readonly operand: Expression | null;
   readonly call: CallSyntax;
@@ -76,6 +78,7 @@ export interface FilterExpression extends Node<'filter'> {
 
 export interface TestExpression extends Node<'test'> {
   readonly name: string;
+  readonly nameStart: number;
   readonly operand: Expression;
   readonly call: CallSyntax;
 }

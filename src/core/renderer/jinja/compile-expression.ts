@@ -170,15 +170,15 @@ function compileTest(node: TestExpression, frame: Frame): Evaluate {
 function compileBuiltin(
   kind: 'filter' | 'test',
   known: ReadonlyMap<string, Builtin>,
-  {name, call, start}: FilterExpression | TestExpression,
+  {name, call, nameStart}: FilterExpression | TestExpression,
   evaluateOperand: Evaluate,
   frame: Frame,
 ): Evaluate {
-  const found = known.get(name) ?? unknownBuiltin(kind, name, start, frame);
-  const makeArguments = compileArguments(call, frame, compileExpression, start);
+  const found = known.get(name) ?? unknownBuiltin(kind, name, nameStart, frame);
+  const makeArguments = compileArguments(call, frame, compileExpression, nameStart);
   return (runtime, scope) => {
     const given = makeArguments(runtime, scope, evaluateOperand(runtime, scope));
-    runtime.position = start;
+    runtime.position = nameStart;
     runtime.meter.step();
     return charged(runtime, found.call(runtime, given));
   };

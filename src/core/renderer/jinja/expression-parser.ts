@@ -393,9 +393,10 @@ export class ExpressionParser {
   }
 
   protected parseFilter(operand: Expression | null, start: number): FilterExpression {
+    const nameStart = this.stream.current.start;
     const name = this.#dottedName();
     const call = this.stream.atOperator('(') ? this.parseArguments() : noArguments;
-    return {type: 'filter', name, operand, call, ...this.span(start)};
+    return {type: 'filter', name, nameStart, operand, call, ...this.span(start)};
   }
 
   #dottedName(): string {
@@ -407,9 +408,10 @@ export class ExpressionParser {
   #parseTest(operand: Expression): Expression {
     this.stream.next();
     const isNegated = this.stream.skipName('not');
+    const nameStart = this.stream.current.start;
     const name = this.#dottedName();
     const call = this.#testArguments();
-    const test: Expression = {type: 'test', name, operand, call, ...this.span(operand.start)};
+    const test: Expression = {type: 'test', name, nameStart, operand, call, ...this.span(operand.start)};
     return isNegated ? {type: 'unary', operator: 'not', operand: test, ...this.span(operand.start)} : test;
   }
 

@@ -52,4 +52,21 @@ describe('findChatTemplates', () => {
       message: "The supplied chat template string (./t.jinja) appears path-like, but doesn't exist! Tried: ./t.jinja",
     });
   });
+
+  it('refuses a --chat-template that no request could use, and shows the place', async () => {
+    const template = 'Hello\n{{ messages[0].content | shout }}';
+    await expect(findChatTemplates(noFiles, template)).rejects.toMatchObject({
+      name: 'UsageError',
+      message: [
+        "The template of --chat-template has a mistake in line 2, column 26: No filter named 'shout'.",
+        '1 | Hello',
+        '2 | {{ messages[0].content | shout }}',
+        '  |                          ^',
+      ].join('\n'),
+    });
+    await expect(findChatTemplates(noFiles, '{% if x %}')).rejects.toThrow(
+      "has a mistake in line 1, column 11: Unexpected end of template. Jinja was looking for the following tags: 'elif' " +
+        "or 'else' or 'endif'. The innermost block that needs to be closed is 'if'.",
+    );
+  });
 });
