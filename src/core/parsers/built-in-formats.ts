@@ -17,6 +17,7 @@ import {jsonObjectFormats} from './tool/json-object.ts';
 import {kimiK2Formats} from './tool/kimi-k2.ts';
 import {mistralFormats} from './tool/mistral.ts';
 import {plamo3Formats} from './tool/plamo3.ts';
+import {pythonCallFormats} from './tool/python-calls.ts';
 import {qwenXmlFormats} from './tool/qwen-xml.ts';
 
 export const builtInFormats: readonly Format[] = [
@@ -33,6 +34,7 @@ export const builtInFormats: readonly Format[] = [
   ...qwenXmlFormats,
   ...argumentPairFormats,
   ...invokeFormats,
+  ...pythonCallFormats,
   ...plamo3ReasoningFormats,
   ...tagPairFormats,
   ...lateThoughtFormats,

@@ -10,6 +10,7 @@ import type {FinishReason} from '../events.ts';
 import {MarkerScanner} from '../machine/marker-scanner.ts';
 import type {JsonSchema} from '../output-parser.ts';
 import {coerceValue, isPlainString} from './coerce-value.ts';
+import {escapeJsonText} from './json-string.ts';
 
 export interface ParameterTags {
   /** In front of a key, such as `<parameter=`. */
@@ -103,7 +104,7 @@ class ParameterTagsReader implements ArgumentReader {
 
   /** A value that the text ends in: what is certain of a string; of anything else only that more was to come. */
   #cutValue(finishReason: FinishReason): string {
-    if (this.#isOpenString) return escapeString(this.#value);
+    if (this.#isOpenString) return escapeJsonText(this.#value);
     return finishReason === 'length' ? this.#label() : this.#closing();
   }
 
@@ -213,7 +214,7 @@ class ParameterTagsReader implements ArgumentReader {
     if (!this.#isOpenString) return;
     const isHeld = this.#tags.trims === 'line-feeds' && this.#value.endsWith('\n');
     const certain = isHeld ? this.#value.slice(0, -1) : this.#value;
-    this.#json += escapeString(certain);
+    this.#json += escapeJsonText(certain);
     this.#value = isHeld ? '\n' : '';
   }
 
@@ -235,7 +236,7 @@ class ParameterTagsReader implements ArgumentReader {
   #endValue(): void {
     const isLineFeedMarkup = this.#tags.trims === 'line-feeds' && this.#value.endsWith('\n');
     const text = isLineFeedMarkup ? this.#value.slice(0, -1) : this.#value;
-    if (this.#isOpenString) this.#json += `${escapeString(text)}"`;
+    if (this.#isOpenString) this.#json += `${escapeJsonText(text)}"`;
     else this.#json += this.#label() + coerceValue(this.#tags.trims === 'blanks' ? text.trim() : text, this.#schema());
     this.#value = '';
     this.#part = 'between';
@@ -269,9 +270,4 @@ function propertiesOf(context: ReaderContext): Readonly<Record<string, JsonSchem
   const schema = context.name === undefined ? undefined : findTool(context, context.name)?.parameters;
   const properties = typeof schema === 'object' ? schema.properties : undefined;
   return typeof properties === 'object' && properties !== null ? (properties as Record<string, JsonSchema>) : {};
-}
-
-/** A JSON string's inside. */
-function escapeString(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
 }

@@ -14,6 +14,8 @@ interface InvokeMarkup {
   /** A call of a name that is not among the tools is dropped, or its markup is shown. */
   unknown: 'call' | 'drop' | 'content';
   readKey?: (written: string) => WrittenKey;
+  /** A name that the end of the text cuts off is reported as far as it came. */
+  reportsCutNames?: boolean;
   unnamedMarkup: 'content' | 'drop';
 }
 
@@ -42,7 +44,7 @@ function invokeMachine(markup: InvokeMarkup, context: ParserContext): MachineDef
       name: {
         kind: 'capture',
         on: {'>': startCall, [invokeOpen]: {to: 'name'}, ...onAll(markup.close, {to: behind})},
-        atEnd: (written) => (QUOTED.test(written) ? {...startCall(written), to: 'section'} : {}),
+        atEnd: (written) => cutName(written, markup, startCall),
       },
       call: {
         kind: 'reader',
@@ -68,6 +70,14 @@ function onAll(markers: readonly string[], transition: Transition): Record<strin
 
 const QUOTED = /^(["'])(.*?)\1/s;
 
+/** The text ends in a name: reported as it is, or only when it was complete. */
+function cutName(written: string, markup: InvokeMarkup, startCall: (written: string) => Transition): Transition {
+  const raw = written.replace(/^["']/, '');
+  if (markup.reportsCutNames === true) return raw === '' ? {} : {to: 'section', call: {name: raw}};
+  const isComplete = QUOTED.test(written);
+  return isComplete ? {...startCall(written), to: 'section'} : {};
+}
+
 /** A name or key in quotes of either kind, or without. */
 function unquote(written: string): string {
   return (QUOTED.exec(written)?.[2] ?? written).trim();
@@ -90,6 +100,7 @@ function dsmlMarkup(names: readonly string[], space = ''): InvokeMarkup {
     textAfter: 'drop',
     unknown: 'call',
     readKey: readDsmlKey,
+    reportsCutNames: true,
     unnamedMarkup: 'drop',
   };
 }

@@ -1,0 +1,72 @@
+/** Formats with calls in Python syntax: a list of calls, or one call on each line. */
+
+import {pythonCall} from '../argument-readers/python-call.ts';
+import type {MachineDefinition, Mode, ToolFormat, Transition} from '../format.ts';
+
+interface PythonMarkup {
+  /** Marker in front of the calls; without one the text must begin with a list. */
+  open?: string;
+  close?: string;
+  /** Calls stand in square brackets. */
+  inList: boolean;
+  textAfter: 'content' | 'drop';
+  /** A list without markers may stand at the beginning, too. */
+  bareList?: boolean;
+}
+
+function pythonMachine({open, close, inList, textAfter, bareList}: PythonMarkup): MachineDefinition {
+  const noCall: Transition = {to: 'content', fails: true};
+  const opened: Transition = {to: inList ? 'opened' : 'items', opensCall: true};
+  const openers = open === undefined ? {} : {[open]: opened};
+  const closers: Record<string, Transition> =
+    close === undefined ? {} : {[close]: {to: textAfter === 'content' ? 'content' : 'behind'}};
+  const list: Record<string, Transition> = bareList === true ? {'[': {to: 'items', opensCall: true}} : {};
+  const modes: Record<string, Mode> = {
+    beginning: {kind: 'text', as: 'content', on: {...openers, ...list}, otherwise: {to: 'content'}},
+    content: {kind: 'text', as: 'content', on: openers},
+    opened: {kind: 'text', as: 'nothing', on: {'[': {to: 'items'}, ...closers}, otherwise: noCall},
+    items: {
+      kind: 'text',
+      as: 'nothing',
+      on: {',': {}, ';': {}, ...closers, ...(inList ? {']': {to: 'after'}} : {})},
+      otherwise: {to: 'call'},
+    },
+    call: {kind: 'reader', create: pythonCall(), next: 'between', nextFailed: 'content'},
+    between: {
+      kind: 'text',
+      as: 'nothing',
+      on: {',': {to: 'items'}, ';': {to: 'items'}, ...closers, ...(inList ? {']': {to: 'after'}} : {})},
+      otherwise: {to: inList ? 'behind' : 'items'},
+    },
+    after: {
+      kind: 'text',
+      as: 'nothing',
+      on: {...closers, ...openers},
+      otherwise: {to: textAfter === 'content' ? 'content' : 'behind'},
+    },
+    behind: {kind: 'text', as: 'nothing', on: openers},
+  };
+  return {start: 'beginning', modes};
+}
+
+type Row = [names: ToolFormat['names'], keepsSpecialTokens: ToolFormat['keepsSpecialTokens'], markup: PythonMarkup];
+
+const rows: readonly Row[] = [
+  [['pythonic'], 'no', {inList: true, textAfter: 'drop', bareList: true}],
+  [
+    ['llama4_pythonic'],
+    'no',
+    {open: '<|python_start|>', close: '<|python_end|>', inList: true, textAfter: 'drop', bareList: true},
+  ],
+  [['olmo3'], 'no', {open: '<function_calls>', close: '</function_calls>', inList: false, textAfter: 'drop'}],
+  [
+    ['lfm2'],
+    'with-tools',
+    {open: '<|tool_call_start|>', close: '<|tool_call_end|>', inList: true, textAfter: 'content'},
+  ],
+];
+
+export const pythonCallFormats: readonly ToolFormat[] = rows.map(([names, keepsSpecialTokens, markup]) => {
+  const machine = pythonMachine(markup);
+  return {kind: 'tool', names, keepsSpecialTokens, forcedCalls: 'json', whenNone: 'raw', machine: () => machine};
+});
