@@ -3,8 +3,8 @@
  * at the same time, their events merged. Every endpoint that generates goes this way; what differs is how prompts are
  * made. The text side and the engine side meet here and in `llm.ts`, nowhere else.
  */
-import type {AnswerFormats, AnswerReader, ChoiceReader} from './answer-reader.ts';
 import {prepareConstraint} from './answer-constraint.ts';
+import type {AnswerFormats, AnswerReader, ChoiceReader} from './answer-reader.ts';
 import type {GenerationConfig, SamplingDefaults} from './config/generation-config.ts';
 import type {EngineClient} from './engine/client/engine-client.ts';
 import type {EngineRequest} from './engine/protocol.ts';
@@ -186,11 +186,13 @@ class RunningGeneration implements Generation {
     const badWordsTokenIds = await resolveBadWords(request.bad_words, encode);
     const constraint = prepareConstraint(request, this.#parts);
     return prepared.flatMap((prompt) =>
-      samplingOfChoices({...prompt.resolved.sampling, badWordsTokenIds, constraint}, request.n).map((sampling, index) => ({
-        ...prompt,
-        // The prompt is the same for all choices, so one of them is enough to look at it.
-        sampling: index === 0 ? sampling : {...sampling, promptLogprobs: null},
-      })),
+      samplingOfChoices({...prompt.resolved.sampling, badWordsTokenIds, constraint}, request.n).map(
+        (sampling, index) => ({
+          ...prompt,
+          // The prompt is the same for all choices, so one of them is enough to look at it.
+          sampling: index === 0 ? sampling : {...sampling, promptLogprobs: null},
+        }),
+      ),
     );
   }
 
