@@ -1,8 +1,9 @@
 /**
- * The bundle in dist/: one file per command, the help class, the hook for unknown commands, the entry of the engine process, and shared chunks. Pure
- * JavaScript packages are bundled because reading hundreds of small files is most of the start-up time; packages with
- * native parts stay outside, and so do oclif, which finds its plugins by their folders, and prom-client, whose
- * OpenTelemetry package gives its modules names that the bundler makes collide.
+ * The bundle in dist/: one file per command, the help class, the hook for unknown commands, the entries of the engine
+ * process and of template processes, and shared chunks. Pure JavaScript packages are bundled because reading hundreds of
+ * small files is most of the start-up time; packages with native parts stay outside, and so do oclif, which finds its
+ * plugins by their folders, and prom-client, whose OpenTelemetry package gives its modules names that the bundler makes
+ * collide.
  */
 import {readdirSync} from 'node:fs';
 import {defineConfig} from 'tsdown';
@@ -15,6 +16,7 @@ export default defineConfig({
     'cli/help': 'src/cli/help.ts',
     'cli/command-not-found': 'src/cli/command-not-found.ts',
     'engine-process': 'src/core/engine/engine-process.ts',
+    'template-process': 'src/core/renderer/template-process/template-process-entry.ts',
   },
   format: 'esm',
   platform: 'node',

@@ -25,6 +25,7 @@ import type {GenerateRequest} from './protocol/scale-out/generate-request.ts';
 import type {ContentFormat} from './renderer/content-parts.ts';
 import {type ChatTemplates, findChatTemplates} from './renderer/find-chat-template.ts';
 import {createRenderer, type Renderer} from './renderer/render-chat.ts';
+import {readRendererSettings} from './renderer/renderer-settings.ts';
 import {samplingDefaultsFault} from './sampling/resolve-sampling-params.ts';
 import {
   type PreparedPrompt,
@@ -35,6 +36,7 @@ import {
 } from './scale-out.ts';
 import type {Logger} from './util/logger.ts';
 
+export type {AnswerReader} from './answer-reader.ts';
 export type {Recording} from './derender.ts';
 export type {Generation} from './generation.ts';
 export type {GenerationTiming} from './output/request-timing.ts';
@@ -145,8 +147,8 @@ function tellAll(observers: ReadonlySet<SequenceObserver>): SequenceObserver {
 
 /** Chat templates write their special tokens themselves, texts get those that the tokenizer adds. */
 async function tokenize(request: TokenizeRequest, {tokenizer, renderer}: GenerationParts): Promise<number[]> {
-  const text = request.type === 'prompt' ? request.prompt : renderer.renderChatText(request);
-  return tokenizer.encode(text, {addSpecialTokens: request.add_special_tokens});
+  const source = request.type === 'prompt' ? request.prompt : await renderer.renderSource(request);
+  return tokenizer.encode(source, {addSpecialTokens: request.add_special_tokens});
 }
 
 /** What is loaded and how its text side behaves. */
@@ -165,6 +167,8 @@ export interface LoadLlmOptions {
   overrideGenerationConfig: Record<string, unknown> | null;
   /** `--exclude-tools-when-tool-choice-none`. */
   excludeToolsWhenToolChoiceNone: boolean;
+  /** `--escape-control-tokens`. */
+  escapeControlTokens: boolean;
   engine: EngineOptions;
 }
 
@@ -209,8 +213,10 @@ export async function loadLlm(options: LoadLlmOptions, context: LoadLlmContext):
   const generation = await loadGeneration(files, options);
   if (generation.warning) logger.warn({}, generation.warning);
   const {engine, tokenizer} = await loadEngineAndTokenizer(files, options, context);
-  const renderer = createModelRenderer({files, templates, tokenizer, engine}, options);
+  const modelType = await readModelType(files, engine);
+  const renderer = createModelRenderer({files, templates, tokenizer, engine, modelType}, options);
   await warmUpRenderer(renderer, logger);
+  if (options.escapeControlTokens) await warmUpPlainEncoding(tokenizer);
   const tokenizerInfo = await readTokenizerInfo(files, defaultTemplate(templates));
   const {maxLogprobs} = options.engine;
   const llm = createLlm({engine, tokenizer, renderer, generation, maxLogprobs, tokenizerInfo, logger});
@@ -257,23 +263,39 @@ async function loadEngineAndTokenizer(files: ModelFiles, options: LoadLlmOptions
   }
 }
 
+/** A GGUF file without a configuration says it itself, such as `gpt-oss`. */
+async function readModelType(files: ModelFiles, engine: EngineClient): Promise<string> {
+  const {modelType} = await loadModelConfig(files.configPath);
+  return modelType ?? engine.info.architecture.replaceAll('-', '_');
+}
+
 interface RendererParts {
   files: ModelFiles;
   templates: ChatTemplates;
   tokenizer: Tokenizer;
   engine: EngineClient;
+  modelType: string;
 }
 
-function createModelRenderer({files, templates, tokenizer, engine}: RendererParts, options: LoadLlmOptions): Renderer {
+function createModelRenderer(parts: RendererParts, options: LoadLlmOptions): Renderer {
+  const {files, templates, tokenizer, engine, modelType} = parts;
   return createRenderer({
+    ...readRendererSettings({modelType, tokenizer, env: process.env}),
     tokenizer,
     templates,
     contentFormat: options.chatTemplateContentFormat,
     defaultTemplateKwargs: options.defaultChatTemplateKwargs ?? {},
     hidesUnusedTools: options.excludeToolsWhenToolChoiceNone,
+    escapesControlTokens: options.escapeControlTokens,
     modelName: options.servedModelName ?? files.displayName,
     maxModelLen: engine.info.maxModelLen,
   });
+}
+
+/** Makes the tokenizer that knows no control tokens now, not in the middle of the first request that writes some. */
+async function warmUpPlainEncoding(tokenizer: Tokenizer): Promise<void> {
+  const words = ['one', 'two'].map((text) => ({kind: 'plain', text}) as const);
+  await tokenizer.encode(words, {addSpecialTokens: false});
 }
 
 /** Fills the caches. A template that fails here may still work for real messages, so it is only logged. */

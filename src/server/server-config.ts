@@ -188,6 +188,15 @@ export const serverOptionsSchema = z.object({
     description: 'Keep the tools from the template when a request wants no tool call',
     group: 'Frontend',
   }),
+  escapeControlTokens: z
+    .boolean()
+    .default(false)
+    .meta({
+      description:
+        'Control tokens that users write in messages, tools or documents, such as <|im_start|>, stay text and steer nothing',
+      group: 'Frontend',
+      aliases: ['escape-special-tokens'],
+    }),
   enableScaleOut: z.boolean().default(false).meta({
     description: 'Offer the routes that render requests and generate from token ids',
     group: 'Frontend',

@@ -119,6 +119,7 @@ function loadModel({model, server, engine}: ServeOptions, {reporter, logger, loa
     generationConfig: server.generationConfig,
     overrideGenerationConfig: server.overrideGenerationConfig,
     excludeToolsWhenToolChoiceNone: server.excludeToolsWhenToolChoiceNone,
+    escapeControlTokens: server.escapeControlTokens,
     engine,
   };
   const onProgress = (progress: LoadProgress) => reporter.report(progress);

@@ -28,27 +28,7 @@ interface RecordedRow {
 }
 
 /** Python's error texts, numbers and ways to print, which the template engine does not have. */
-const beyondTheEngine = [
-  'chat/template_zero_div',
-  'chat/template_unknown_filter',
-  'chat/template_unsafe',
-  'chat/template_range',
-  'chat/template_include',
-  'cdump/effort_none',
-  'cdump/effort_user_thinking',
-  'cdump/float_args',
-  'cdump/tool_schema_float',
-  'cdump/kwargs_float',
-  'dump/args_nan',
-  'dump/args_bigint',
-  'dump/kwargs',
-  'dump/kwargs_request',
-  'dump/kwargs_null_default',
-  'dump/openai_tool_parts',
-  'dump/ns_of_content',
-  'dump/dict_alias',
-  'dump/for_two_names',
-];
+const beyondTheEngine = ['chat/template_unknown_filter', 'cdump/tool_schema_float'];
 
 /** Rows whose server reads tool calls from its answers. */
 const beyondOurParsers = [

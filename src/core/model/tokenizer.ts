@@ -8,6 +8,15 @@ import {type Decoder, Tokenizer as NativeTokenizer} from 'tokenizers';
 import {ModelError, ValidationError} from '../errors.ts';
 import {parseJsonObject, readJsonObject} from '../util/read-json.ts';
 import {byteLevelTokenBytes} from './byte-level.ts';
+import {
+  type AddedToken,
+  type ControlToken,
+  prependsToFirst,
+  readControlTokens,
+  withoutControlTokens,
+} from './control-tokens.ts';
+import {type Encoded, encodeParts} from './encode-parts.ts';
+import type {PromptSource} from './prompt-parts.ts';
 import {readSpecialTokenTexts, type SpecialTokenTexts} from './tokenizer-config.ts';
 
 export interface TokenizerFiles {
@@ -28,16 +37,19 @@ export interface Tokenizer {
   /** Id of `eos_token`; null when the tokenizer has none. */
   readonly eosTokenId: number | null;
 
+  /** Tokens that steer the model and that a text may imitate. */
+  readonly controlTokens: readonly ControlToken[];
+
   /**
-   * Special tokens written in the text become their ids.
+   * Special tokens written in a text become their ids, but not in `plain` parts.
    * @throws ValidationError when the text holds a lone surrogate
    */
-  encode(text: string, options: {addSpecialTokens: boolean}): Promise<number[]>;
+  encode(source: PromptSource, options: {addSpecialTokens: boolean}): Promise<number[]>;
   /**
    * Where the tokens of `encode` stand in the text, `[start, end]` in code points; tokens that share a character share
    * its place.
    */
-  offsets(text: string, options: {addSpecialTokens: boolean}): Promise<[number, number][]>;
+  offsets(source: PromptSource, options: {addSpecialTokens: boolean}): Promise<[number, number][]>;
   /** Unknown ids give nothing; bytes that are no UTF-8 give U+FFFD. */
   decode(tokenIds: readonly number[], options: {skipSpecialTokens: boolean}): string;
   /** Bytes of one token; null when the vocabulary is not byte-level or the id is unknown. */
@@ -52,7 +64,8 @@ export interface Tokenizer {
 /** The parts of `tokenizer.json` that are read here. */
 interface TokenizerJson {
   model: {vocab?: Record<string, number> | [string, number][]};
-  added_tokens?: {id: number; content: string; special: boolean}[];
+  added_tokens?: AddedToken[];
+  pre_tokenizer?: unknown;
   decoder?: DecoderJson | null;
 }
 
@@ -70,7 +83,36 @@ export async function loadTokenizer(files: TokenizerFiles): Promise<Tokenizer> {
   ]);
   const json = parseTokenizerJson(text, files.tokenizerPath);
   const native = createNativeTokenizer(text, files.tokenizerPath);
-  return new JsonTokenizer(json, native, readSpecialTokenTexts([config, specialTokensMap]));
+  const plainNatives = new PlainTokenizers(files.tokenizerPath, json);
+  return new JsonTokenizer(json, {native, plainNatives}, readSpecialTokenTexts([config, specialTokensMap]));
+}
+
+/**
+ * Tokenizers that know no control tokens, made when first needed: few servers do, and each costs as much as the first.
+ */
+class PlainTokenizers {
+  readonly #path: string;
+  readonly #prependsToFirst: boolean;
+  /** By whether the text stands inside a prompt, where that makes a difference. */
+  readonly #made = new Map<boolean, Promise<NativeTokenizer>>();
+
+  constructor(path: string, json: TokenizerJson) {
+    this.#path = path;
+    this.#prependsToFirst = prependsToFirst(json.pre_tokenizer);
+  }
+
+  /** @param isInside for text that does not open the prompt */
+  get(isInside: boolean): Promise<NativeTokenizer> {
+    const differs = isInside && this.#prependsToFirst;
+    const made = this.#made.get(differs) ?? this.#make(differs);
+    this.#made.set(differs, made);
+    return made;
+  }
+
+  async #make(isInside: boolean): Promise<NativeTokenizer> {
+    const json = parseTokenizerJson(await readTokenizerText(this.#path), this.#path);
+    return createNativeTokenizer(JSON.stringify(withoutControlTokens(json, isInside)), this.#path);
+  }
 }
 
 class JsonTokenizer implements Tokenizer {
@@ -80,16 +122,24 @@ class JsonTokenizer implements Tokenizer {
   readonly specialTokens: SpecialTokenTexts;
   readonly eosTokenId: number | null;
   readonly isByteLevel: boolean;
+  readonly controlTokens: readonly ControlToken[];
 
   readonly #native: NativeTokenizer;
+  readonly #plainNatives: PlainTokenizers;
   readonly #decoder: Decoder | null;
   /** Index = id; holes where the file has no entry. */
   readonly #tokens: string[];
   /** Filled on first use. */
   readonly #bytes: (Uint8Array | undefined)[] = [];
 
-  constructor(json: TokenizerJson, native: NativeTokenizer, specialTokens: SpecialTokenTexts) {
+  constructor(
+    json: TokenizerJson,
+    {native, plainNatives}: {native: NativeTokenizer; plainNatives: PlainTokenizers},
+    specialTokens: SpecialTokenTexts,
+  ) {
     this.#native = native;
+    this.#plainNatives = plainNatives;
+    this.controlTokens = readControlTokens(json.added_tokens ?? []);
     this.#decoder = native.getDecoder();
     this.#tokens = tokensById(json);
     this.vocabSize = this.#tokens.length;
@@ -101,16 +151,38 @@ class JsonTokenizer implements Tokenizer {
     this.isByteLevel = isByteLevelDecoder(json.decoder ?? null);
   }
 
-  async encode(text: string, {addSpecialTokens}: {addSpecialTokens: boolean}): Promise<number[]> {
-    checkUnicode(text);
-    if (text === '' && !addSpecialTokens) return [];
-    return (await this.#native.encode(text, null, {addSpecialTokens})).getIds();
+  async encode(source: PromptSource, {addSpecialTokens}: {addSpecialTokens: boolean}): Promise<number[]> {
+    return (await this.#encode(source, addSpecialTokens)).ids;
   }
 
-  async offsets(text: string, {addSpecialTokens}: {addSpecialTokens: boolean}): Promise<[number, number][]> {
-    checkUnicode(text);
-    if (text === '' && !addSpecialTokens) return [];
-    return (await this.#native.encode(text, null, {addSpecialTokens})).getOffsets() as [number, number][];
+  async offsets(source: PromptSource, {addSpecialTokens}: {addSpecialTokens: boolean}): Promise<[number, number][]> {
+    return (await this.#encode(source, addSpecialTokens)).offsets;
+  }
+
+  #encode(source: PromptSource, addSpecialTokens: boolean): Promise<Encoded> {
+    if (typeof source === 'string') return encodeText(this.#native, source, addSpecialTokens);
+    const encoded = encodeParts(source, {
+      marked: (text) => encodeText(this.#native, text, false),
+      plain: async (text, {isInside}) => encodeText(await this.#plainNatives.get(isInside), text, false),
+    });
+    return addSpecialTokens ? this.#withSpecialTokens(encoded) : encoded;
+  }
+
+  /** Puts the tokens around a prompt that the post-processor of the file adds to every text. */
+  async #withSpecialTokens(encoded: Promise<Encoded>): Promise<Encoded> {
+    const [{ids, offsets}, bare, wrapped] = await Promise.all([
+      encoded,
+      encodeText(this.#native, 'x', false),
+      encodeText(this.#native, 'x', true),
+    ]);
+    const numBefore = wrapped.ids.indexOf(bare.ids[0]!);
+    const before = wrapped.ids.slice(0, numBefore);
+    const after = wrapped.ids.slice(numBefore + bare.ids.length);
+    const nowhere = (added: number[]) => added.map((): [number, number] => [0, 0]);
+    return {
+      ids: [...before, ...ids, ...after],
+      offsets: [...nowhere(before), ...offsets, ...nowhere(after)],
+    };
   }
 
   decode(tokenIds: readonly number[], {skipSpecialTokens}: {skipSpecialTokens: boolean}): string {
@@ -142,6 +214,19 @@ class JsonTokenizer implements Tokenizer {
     if (tokens.length === 0) return '';
     return this.#decoder ? this.#decoder.decode(tokens) : tokens.join(' ');
   }
+}
+
+async function encodeText(native: NativeTokenizer, text: string, addSpecialTokens: boolean): Promise<Encoded> {
+  checkUnicode(text);
+  if (text === '' && !addSpecialTokens) return {ids: [], offsets: []};
+  const encoding = await native.encode(text, null, {addSpecialTokens});
+  return {
+    ids: encoding.getIds(),
+    // Copied only when somebody asks.
+    get offsets() {
+      return encoding.getOffsets() as [number, number][];
+    },
+  };
 }
 
 async function readTokenizerText(path: string): Promise<string> {

@@ -10,18 +10,22 @@ import type {ConversationMessage} from './normalize-messages.ts';
 /** The trailing space shows afterwards whether the template trims what it prints. */
 const marker = 'CONTINUE_FINAL_MESSAGE_TAG ';
 
+export interface OpenConversation {
+  /** With the marker, for the template. */
+  messages: ConversationMessage[];
+  /**
+   * The text up to and including the content of the last message.
+   * @throws ValidationError when the template dropped it
+   */
+  cut(rendered: string): string;
+}
+
 /**
  * @param conversation at least one message
  * @param template its source
- * @param render runs the template
- * @returns the text up to and including the content of the last message
- * @throws ValidationError when there is nothing to continue or the template drops it
+ * @throws ValidationError when there is nothing to continue
  */
-export function renderOpenConversation(
-  conversation: readonly ConversationMessage[],
-  template: string,
-  render: (conversation: readonly ConversationMessage[]) => string,
-): string {
+export function openFinalMessage(conversation: readonly ConversationMessage[], template: string): OpenConversation {
   const finalMessage = conversation.at(-1)!;
   const finalText = textToContinue(finalMessage);
   if (!template.includes('content')) {
@@ -29,8 +33,20 @@ export function renderOpenConversation(
       'continue_final_message is set to "content" but this is not an accepted field in the chat_template',
     );
   }
-  const rendered = render([...conversation.slice(0, -1), withMarker(finalMessage)]);
-  return cutAtMarker(rendered, finalText);
+  return {
+    messages: [...conversation.slice(0, -1), withMarker(finalMessage)],
+    cut: (rendered) => cutAtMarker(rendered, finalText),
+  };
+}
+
+/** The same in one call, where the template runs at once. */
+export function renderOpenConversation(
+  conversation: readonly ConversationMessage[],
+  template: string,
+  render: (conversation: readonly ConversationMessage[]) => string,
+): string {
+  const {messages, cut} = openFinalMessage(conversation, template);
+  return cut(render(messages));
 }
 
 function textToContinue({content}: ConversationMessage): string {

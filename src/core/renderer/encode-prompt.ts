@@ -3,6 +3,7 @@
  * the ids are truncated when the request asks for it, then counted. Follows vLLM's `vllm/renderers/params.py`.
  */
 import {ValidationError} from '../errors.ts';
+import {type PromptSource, sourceText} from '../model/prompt-parts.ts';
 import type {Tokenizer} from '../model/tokenizer.ts';
 import {codePointLength} from '../util/python-text.ts';
 
@@ -18,12 +19,13 @@ export interface EncodePromptOptions {
 /** @throws ValidationError when the prompt is longer than the context, or no valid Unicode */
 export async function encodePrompt(
   tokenizer: Tokenizer,
-  text: string,
+  source: PromptSource,
   options: EncodePromptOptions,
 ): Promise<number[]> {
+  const text = sourceText(source);
   const maxChars = options.maxModelLen * tokenizer.maxTokenChars;
   if (options.keepTokens === null) checkTextLength(text, maxChars, options.maxModelLen);
-  const shortened = shortenText(text, maxChars, options);
+  const shortened = typeof source === 'string' ? shortenText(source, maxChars, options) : source;
   const tokenIds = truncate(await tokenizer.encode(shortened, options), options);
   // The reference stops tokenizing one above the limit.
   checkNumTokens(Math.min(tokenIds.length, options.maxModelLen + 1), options.maxModelLen);
@@ -46,10 +48,10 @@ export function fitTokenIds(tokenIds: number[], options: Omit<EncodePromptOption
  */
 export async function promptOffsets(
   tokenizer: Tokenizer,
-  text: string,
+  source: PromptSource,
   options: EncodePromptOptions & {numTokens: number},
 ): Promise<[number, number][]> {
-  const offsets = await tokenizer.offsets(text, options);
+  const offsets = await tokenizer.offsets(source, options);
   const cut = offsets.length - options.numTokens;
   return options.truncationSide === 'right' ? offsets.slice(0, options.numTokens) : offsets.slice(cut);
 }

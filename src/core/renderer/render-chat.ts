@@ -1,17 +1,17 @@
 /**
- * A chat request to the prompt that the model gets: template chosen, messages normalized, template run, text tokenized
- * and checked against the context length. The order of the steps decides which error a bad request gets.
+ * A chat request to the prompt that the model gets: rendered by its template, or by Harmony, then tokenized and checked
+ * against the context length. The order of the steps decides which error a bad request gets.
  */
-import {ValidationError} from '../errors.ts';
+import {type PromptSource, sourceText} from '../model/prompt-parts.ts';
 import type {Tokenizer} from '../model/tokenizer.ts';
 import type {ChatCompletionRequest} from '../protocol/openai/chat-completion.ts';
-import {type ChatTemplate, ChatTemplateCache} from './chat-template.ts';
 import type {ContentFormat} from './content-parts.ts';
-import {renderOpenConversation} from './continue-final-message.ts';
 import {encodePrompt, promptOffsets} from './encode-prompt.ts';
-import {type ChatTemplates, chooseTemplate} from './find-chat-template.ts';
-import {type ConversationMessage, normalizeMessages} from './normalize-messages.ts';
-import {type TemplateRequest, templateKwargs, templateVariables} from './template-variables.ts';
+import type {ChatTemplates} from './find-chat-template.ts';
+import type {HarmonySettings} from './harmony/harmony-messages.ts';
+import {renderHarmony} from './harmony/render-harmony.ts';
+import {createTemplateRenderer} from './render-with-template.ts';
+import {type TemplateRequest, templateKwargs} from './template-variables.ts';
 
 /** The fields of a chat request that decide its prompt. */
 export type RenderRequest = TemplateRequest &
@@ -30,6 +30,8 @@ export type RenderRequest = TemplateRequest &
 export interface RenderedPrompt {
   text: string;
   tokenIds: number[];
+  /** What was encoded, where that is more than the text. */
+  source?: PromptSource;
 }
 
 export interface RendererOptions {
@@ -44,16 +46,22 @@ export interface RendererOptions {
   /** First served name; errors show it. */
   modelName: string;
   maxModelLen: number;
+  /** Prompts are made by Harmony, without a template. `date` is asked at every request. */
+  harmony?: {date: () => string; hasSystemInstructions: boolean} | null;
+  /** Control tokens that stand in messages, tools and documents stay text. */
+  escapesControlTokens?: boolean;
+  /** How long one template may run; 0 = no limit, absent = 30 seconds. */
+  renderTimeoutSeconds?: number;
 }
 
 export interface Renderer {
   /** @throws ValidationError, TemplateError */
   renderChat(request: RenderRequest): Promise<RenderedPrompt>;
   /**
-   * The text alone, of any length.
+   * What the tokenizer gets, of any length.
    * @throws ValidationError, TemplateError
    */
-  renderChatText(request: RenderRequest): string;
+  renderSource(request: RenderRequest): Promise<PromptSource>;
   /** The keyword arguments of the template, with the server's defaults. */
   templateKwargs(request: RenderRequest): Record<string, unknown>;
   /** Where the tokens of a rendered prompt stand in its text, `[start, end]` in code points. */
@@ -61,69 +69,34 @@ export interface Renderer {
 }
 
 export function createRenderer(options: RendererOptions): Renderer {
-  const cache = new ChatTemplateCache();
-  const renderChatText = (request: RenderRequest) => renderText(withShownTools(request, options), options, cache);
+  const {tokenizer} = options;
+  const render = options.harmony ? harmonyRenderer(options, options.harmony) : createTemplateRenderer(options);
+  const renderSource = async (request: RenderRequest) => render(withShownTools(request, options));
   return {
-    renderChatText,
+    renderSource,
     async renderChat(request) {
-      const text = renderChatText(request);
-      return {text, tokenIds: await encodePrompt(options.tokenizer, text, encodeOptions(request, options))};
+      const source = await renderSource(request);
+      const tokenIds = await encodePrompt(tokenizer, source, encodeOptions(request, options));
+      return {text: sourceText(source), tokenIds, source};
     },
-    templateKwargs: (request) => templateKwargs(request, options.defaultTemplateKwargs),
-    tokenOffsets: (request, {text, tokenIds}) =>
-      promptOffsets(options.tokenizer, text, {...encodeOptions(request, options), numTokens: tokenIds.length}),
+    templateKwargs: (request) => (options.harmony ? {} : templateKwargs(request, options.defaultTemplateKwargs)),
+    tokenOffsets: (request, {text, tokenIds, source = text}) =>
+      promptOffsets(tokenizer, source, {...encodeOptions(request, options), numTokens: tokenIds.length}),
   };
 }
+
+function harmonyRenderer({modelName}: RendererOptions, {date, hasSystemInstructions}: HarmonyOptions) {
+  return (request: RenderRequest): PromptSource => {
+    const settings: HarmonySettings = {date: date(), hasSystemInstructions, modelName};
+    return renderHarmony(request, settings);
+  };
+}
+
+type HarmonyOptions = NonNullable<RendererOptions['harmony']>;
 
 /** A request that wants no tool call may have its tools hidden from the template. */
 function withShownTools(request: RenderRequest, {hidesUnusedTools}: RendererOptions): RenderRequest {
   return hidesUnusedTools && request.tool_choice === 'none' ? {...request, tools: null} : request;
-}
-
-function renderText(request: RenderRequest, options: RendererOptions, cache: ChatTemplateCache): string {
-  if (request.messages.length === 0) {
-    throw new ValidationError('Cannot apply chat template to an empty conversation. Provide at least one message.');
-  }
-  const source = chooseTemplate(options.templates, {
-    requested: requestedTemplate(request, options.templates),
-    hasTools: request.tools !== null,
-  });
-  const template = cache.get(source);
-  const conversation = normalizeMessages(request.messages, {
-    contentFormat: options.contentFormat === 'auto' ? template.contentFormat : options.contentFormat,
-    template: template.source,
-    modelName: options.modelName,
-  });
-  return runTemplate(template, conversation, request, options);
-}
-
-/**
- * A template that comes with the request; whether that is allowed was decided before. Empty counts as absent; one among
- * the template's variables gives way to the template of the server's command line.
- */
-function requestedTemplate(request: RenderRequest, {override}: ChatTemplates): string | null {
-  const fromKwargs = override === null ? request.chat_template_kwargs?.chat_template : null;
-  return request.chat_template || (typeof fromKwargs === 'string' && fromKwargs) || null;
-}
-
-function runTemplate(
-  template: ChatTemplate,
-  conversation: readonly ConversationMessage[],
-  request: RenderRequest,
-  {defaultTemplateKwargs, tokenizer}: RendererOptions,
-): string {
-  const {specialTokens} = tokenizer;
-  const variables = templateVariables(request, {kwargs: defaultTemplateKwargs, specialTokens});
-  const render = (messages: readonly ConversationMessage[]) => template.render({messages, ...variables});
-  if (!request.continue_final_message) return render(conversation);
-  if (request.add_generation_prompt) {
-    throw new ValidationError(
-      'continue_final_message and add_generation_prompt are not compatible. Use continue_final_message when you want ' +
-        'the model to continue the final message, and add_generation_prompt when you want to add a header that will ' +
-        'prompt it to start a new assistant message instead.',
-    );
-  }
-  return renderOpenConversation(conversation, template.source, render);
 }
 
 function encodeOptions(request: RenderRequest, {maxModelLen}: RendererOptions) {

@@ -18,6 +18,7 @@ const defaultOptions: LoadLlmOptions = {
   generationConfig: 'auto',
   overrideGenerationConfig: null,
   excludeToolsWhenToolChoiceNone: false,
+  escapeControlTokens: false,
   engine: engineOptionsSchema.parse({}),
 };
 

@@ -183,16 +183,16 @@ describe('template variables', () => {
   it('merge server defaults, request arguments and request fields', async () => {
     const defaultTemplateKwargs = {flavour: 'mint', enable_thinking: true};
     const text = async (body: Record<string, unknown>) => (await render(body, {defaultTemplateKwargs}, kwargs)).text;
-    expect(await text({})).toBe('true|<|im_start|>|true|mint|cmd4');
+    expect(await text({})).toBe('True|<|im_start|>|True|mint|cmd4');
     expect(await text({chat_template_kwargs: {flavour: 'rum', bos_token: 'B', add_generation_prompt: false}})).toBe(
-      'true|B|true|rum|cmd4',
+      'True|B|True|rum|cmd4',
     );
     expect(await text({chat_template_kwargs: {flavour: null, enable_thinking: 'auto'}})).toBe(
-      'true|<|im_start|>|true|mint|cmd4',
+      'True|<|im_start|>|True|mint|cmd4',
     );
-    expect(await text({reasoning_effort: 'none'})).toBe('true|<|im_start|>|false|mint|cmd4');
+    expect(await text({reasoning_effort: 'none'})).toBe('True|<|im_start|>|False|mint|cmd4');
     expect(await text({reasoning_effort: 'none', chat_template_kwargs: {enable_thinking: true}})).toMatch(
-      /^true\|<\|im_start\|>\|true/,
+      /^True\|<\|im_start\|>\|True/,
     );
   });
 
