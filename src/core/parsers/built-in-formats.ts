@@ -9,12 +9,14 @@ import {tagPairFormats} from './reasoning/tag-pair.ts';
 import {argumentPairFormats} from './tool/argument-pairs.ts';
 import {cohereFormats} from './tool/cohere.ts';
 import {deepseekFormats} from './tool/deepseek.ts';
+import {gemmaFormats} from './tool/gemma.ts';
 import {harmonyFormats} from './tool/harmony.ts';
 import {inklingFormats} from './tool/inkling.ts';
 import {invokeFormats} from './tool/invoke.ts';
 import {jsonArrayFormats} from './tool/json-array.ts';
 import {jsonObjectFormats} from './tool/json-object.ts';
 import {kimiK2Formats} from './tool/kimi-k2.ts';
+import {minicpm5Formats} from './tool/minicpm5.ts';
 import {mistralFormats} from './tool/mistral.ts';
 import {plamo3Formats} from './tool/plamo3.ts';
 import {pythonCallFormats} from './tool/python-calls.ts';
@@ -35,6 +37,8 @@ export const builtInFormats: readonly Format[] = [
   ...argumentPairFormats,
   ...invokeFormats,
   ...pythonCallFormats,
+  ...gemmaFormats,
+  ...minicpm5Formats,
   ...plamo3ReasoningFormats,
   ...tagPairFormats,
   ...lateThoughtFormats,
