@@ -41,7 +41,7 @@ export function compileGrammar(grammar: Grammar): GrammarProgram {
     node.target = target;
   }
   refuseLeftRecursion(targets);
-  refuseEndlessRules(targets, grammar.root);
+  removeDeadEnds(targets, grammar.root);
   const kindOfByte = kindsOf(lowering.leaves);
   // Leaves speak of kinds from here on.
   for (const leaf of lowering.leaves) {
@@ -182,8 +182,11 @@ function refuseLeftRecursion(targets: ReadonlyMap<string, ProgramNode>): void {
   for (const target of targets.values()) visit(target);
 }
 
-/** A root whose every text would be endless, or that allows nothing at all, matches no answer. */
-function refuseEndlessRules(targets: ReadonlyMap<string, ProgramNode>, root: string): void {
+/**
+ * Takes out what can be begun and never ended, so that every beginning of a text that the grammar allows can be completed.
+ * @throws ValidationError when nothing is left
+ */
+function removeDeadEnds(targets: ReadonlyMap<string, ProgramNode>, root: string): void {
   const ending = new Set<ProgramNode>();
   const canEnd = (node: ProgramNode): boolean => {
     switch (node.type) {
@@ -200,6 +203,20 @@ function refuseEndlessRules(targets: ReadonlyMap<string, ProgramNode>, root: str
     }
   };
   growUntilStable(targets.values(), ending, canEnd);
-  if (ending.has(targets.get(root)!)) return;
-  throw new ValidationError('Invalid structured outputs: no finite text matches the constraint');
+  if (!ending.has(targets.get(root)!)) {
+    throw new ValidationError('Invalid structured outputs: no finite text matches the constraint');
+  }
+  for (const target of targets.values()) prune(target, canEnd);
+}
+
+function prune(node: ProgramNode, canEnd: (node: ProgramNode) => boolean): void {
+  if (node.type === 'sequence') for (const part of node.parts) prune(part, canEnd);
+  if (node.type === 'choice') {
+    node.options = node.options.filter(canEnd);
+    for (const option of node.options) prune(option, canEnd);
+  }
+  if (node.type === 'repeat') {
+    if (!canEnd(node.part)) node.max = 0;
+    else prune(node.part, canEnd);
+  }
 }

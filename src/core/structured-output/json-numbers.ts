@@ -41,18 +41,28 @@ export function numbersBetween({least, most}: ScaledBounds, fractionDigits = 0):
   return choice(...options);
 }
 
-/** Multiples of a small number: a long division that keeps its remainder in the name of the rule. */
+/** Multiples have no more digits: doubles tell them apart, and the number of rules stays small. */
+const digitsOfMultiples = (divisor: number): number => (divisor <= 100 ? 12 : 6);
+
+/** Multiples of a small number: a long division that keeps its remainder, and the digits left, in the name of the rule. */
 export function multiplesOf(divisor: number, builder: GrammarBuilder): GrammarNode {
-  const names = Array.from({length: divisor}, (_, remainder) => builder.reserve(`remainder_${remainder}`));
-  const step = (remainder: number, from: number) =>
-    Array.from({length: 10 - from}, (_, index) => {
-      const value = from + index;
-      return sequence(text(String(value)), rule(names[(remainder * 10 + value) % divisor]!));
+  const names = new Map<string, string>();
+  const digitsFrom = (first: number, remainder: number, numLeft: number): GrammarNode[] =>
+    Array.from({length: 10 - first}, (_, index) => {
+      const value = first + index;
+      return sequence(text(String(value)), ruleFor((remainder * 10 + value) % divisor, numLeft - 1));
     });
-  names.forEach((name, remainder) => {
-    builder.define(name, choice(...(remainder === 0 ? [nothing] : []), ...step(remainder, 0)));
-  });
-  return choice(text('0'), sequence(choice(nothing, text('-')), choice(...step(0, 1))));
+  const ruleFor = (remainder: number, numLeft: number): GrammarNode => {
+    const key = `remainder_${remainder}_${numLeft}`;
+    if (!names.has(key)) {
+      names.set(key, builder.reserve(key));
+      const more = numLeft === 0 ? [] : digitsFrom(0, remainder, numLeft);
+      builder.define(names.get(key)!, choice(...(remainder === 0 ? [nothing] : []), ...more));
+    }
+    return rule(names.get(key)!);
+  };
+  const numDigits = digitsOfMultiples(divisor);
+  return choice(text('0'), sequence(choice(nothing, text('-')), choice(...digitsFrom(1, 0, numDigits))));
 }
 
 function magnitudesBetween(least: bigint, most: bigint, fractionDigits: number): GrammarNode {
@@ -76,6 +86,7 @@ function digitsOf(value: bigint, numDigits: number, fractionDigits: number): str
 /** Digit texts of the same form between two of them; a point stands at the same place in both. */
 function between(lowest: string, highest: string): GrammarNode {
   if (lowest === '') return nothing;
+  if (/^[0.]+$/.test(lowest) && /^[9.]+$/.test(highest)) return anyDigits(lowest);
   const [low, high] = [lowest[0]!, highest[0]!];
   const [lowRest, highRest] = [lowest.slice(1), highest.slice(1)];
   if (low === high) return sequence(text(low), between(lowRest, highRest));

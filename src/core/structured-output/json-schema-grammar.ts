@@ -374,7 +374,9 @@ class SchemaReader {
     if (names.length === 0) return this.#readMap(stated, additional, place);
     this.#checkNamedObject(stated, {names, required, isOpen: additional !== false}, place);
     const entries = names.map((name) => {
-      const schema = Object.hasOwn(properties, name) ? properties[name] : additional === false ? true : additional;
+      const schema = Object.hasOwn(properties, name)
+        ? properties[name]
+        : unnamedSchema(stated, name, additional, place);
       const value = this.#read(schema, `${place}/properties/${pointerPart(name)}`);
       return {
         entry: sequence(text(JSON.stringify(name)), this.#layout.colon, value),
@@ -517,6 +519,12 @@ function boundsOf(stated: JsonSchema, fractionDigits: number, place: string) {
     most: highs.length === 0 ? null : highs.reduce(bigMin),
     isBounded: lows.length + highs.length > 0,
   };
+}
+
+/** What a property has to satisfy that is required and not described. */
+function unnamedSchema(stated: JsonSchema, name: string, additional: unknown, place: string): unknown {
+  if (stated.additionalProperties === false) refuse(place, `the required property "${name}" is not allowed`);
+  return additional === false ? true : additional;
 }
 
 /** A choice of nothing means that the bounds exclude each other. */

@@ -53,6 +53,9 @@ export class TokenConstraint implements LogitsProcessor {
 
   /** Nothing can follow but the end, so what other parameters say against end tokens does not count. */
   #keepEnd(logits: Float32Array): void {
+    if (!this.#hasEnded && !this.#state.isFinal) {
+      throw new GenerationError('No token of the vocabulary goes on as the constraint of the request demands.');
+    }
     logits.fill(impossible);
     const [endId] = this.#endIds;
     if (endId !== undefined) logits[endId] = 0;
