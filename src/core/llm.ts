@@ -2,6 +2,7 @@
  * Front of the core: from a checked request to events, and from a model's name to something that answers. Server and
  * chat call nothing deeper.
  */
+import type {AnswerFormats} from './answer-reader.ts';
 import type {EngineConfig, EngineOptions} from './config/engine-config.ts';
 import {loadGenerationConfig, type SamplingDefaults} from './config/generation-config.ts';
 import {type Recording, replayGeneration} from './derender.ts';
@@ -11,6 +12,7 @@ import {observeEngine} from './engine/client/observed-engine-client.ts';
 import type {LoadStage, ModelInfo, StepStats} from './engine/protocol.ts';
 import {EngineDeadError, UsageError} from './errors.ts';
 import type {Generation, GenerationOptions, GenerationParts} from './generation.ts';
+import {type AnswerOptions, loadAnswerFormats} from './load-answer-formats.ts';
 import type {SequenceObserver} from './metrics/sequence-observer.ts';
 import {loadModelConfig} from './model/model-config.ts';
 import {type ModelFiles, resolveModel} from './model/resolve-model.ts';
@@ -45,6 +47,8 @@ export type {PreparedPrompt, RenderedChat} from './scale-out.ts';
 
 export interface Llm {
   readonly modelInfo: ModelInfo;
+  /** True when a parser tells tool calls from text. */
+  readonly readsToolCalls: boolean;
   /**
    * Renders, tokenizes, resolves and checks a request, and hands it to the engine when `events` is first read.
    * @throws ValidationError, TemplateError, UnsupportedError, EngineDeadError before anything has been generated
@@ -109,6 +113,7 @@ export function createLlm(given: LlmParts): Llm {
   };
   return {
     modelInfo: engine.info,
+    readsToolCalls: (given.formats?.tool ?? null) !== null,
     death: engine.death,
     startChat: async (request, options) => prepareChat([request], parts, admit(options)),
     startChatBatch: async (requests, options) => prepareChat(requests, parts, admit(options)),
@@ -169,6 +174,8 @@ export interface LoadLlmOptions {
   excludeToolsWhenToolChoiceNone: boolean;
   /** `--escape-control-tokens`. */
   escapeControlTokens: boolean;
+  /** What answers are read with; absent = they are text. */
+  answers?: AnswerOptions;
   engine: EngineOptions;
 }
 
@@ -210,6 +217,8 @@ export async function loadLlm(options: LoadLlmOptions, context: LoadLlmContext):
   const files = await resolveModel(options.model);
   context.onProgress({stage: 'resolve', fraction: 1, detail: files.weightsPath});
   const templates = await findChatTemplates(files, options.chatTemplate);
+  const tokenizerInfo = await readTokenizerInfo(files, defaultTemplate(templates));
+  const formats = await loadFormats(templates, tokenizerInfo, options, logger);
   const generation = await loadGeneration(files, options);
   if (generation.warning) logger.warn({}, generation.warning);
   const {engine, tokenizer} = await loadEngineAndTokenizer(files, options, context);
@@ -217,10 +226,20 @@ export async function loadLlm(options: LoadLlmOptions, context: LoadLlmContext):
   const renderer = createModelRenderer({files, templates, tokenizer, engine, modelType}, options);
   await warmUpRenderer(renderer, logger);
   if (options.escapeControlTokens) await warmUpPlainEncoding(tokenizer);
-  const tokenizerInfo = await readTokenizerInfo(files, defaultTemplate(templates));
   const {maxLogprobs} = options.engine;
-  const llm = createLlm({engine, tokenizer, renderer, generation, maxLogprobs, tokenizerInfo, logger});
+  const llm = createLlm({engine, tokenizer, renderer, generation, formats, maxLogprobs, tokenizerInfo, logger});
   return {llm, files, tokenizer, templateSource: templates.source};
+}
+
+async function loadFormats(
+  {override, named}: ChatTemplates,
+  {response_template: responseTemplate}: Record<string, unknown>,
+  {answers}: LoadLlmOptions,
+  logger: Logger,
+): Promise<AnswerFormats | null> {
+  if (answers === undefined) return null;
+  const chosen = override === null ? [...named.values()] : [named.get(override) ?? override];
+  return loadAnswerFormats(answers, {template: chosen.join('\n'), responseTemplate, logger});
 }
 
 /** The template of a request that names none and has no tools. */

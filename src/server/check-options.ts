@@ -15,6 +15,10 @@ function unknownEfforts({reasoningEffortMap}: ServerOptions): string[] {
 
 const REFUSALS: Refusal[] = [
   {
+    isWrong: ({enableAutoToolChoice, toolCallParser}) => enableAutoToolChoice && toolCallParser === null,
+    message: '--enable-auto-tool-choice requires --tool-call-parser',
+  },
+  {
     isWrong: ({enableLogOutputs, enableLogRequests}) => enableLogOutputs && !enableLogRequests,
     message: '--enable-log-outputs requires --enable-log-requests',
   },

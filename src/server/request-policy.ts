@@ -46,9 +46,9 @@ export function checkCapacity({n}: {n: number}, {llm, options, rejections}: Serv
   }
 }
 
-/** No tool parser can be configured yet, so a request that needs one gets the text about the missing flag. */
-function checkToolAvailability({tool_choice: choice}: ChatCompletionRequest): void {
-  if (choice === null || choice === 'none') return;
+/** A request that may call tools needs a parser of calls. */
+function checkToolAvailability({tool_choice: choice}: ChatCompletionRequest, {llm}: ServerContext): void {
+  if (choice === null || choice === 'none' || llm.readsToolCalls) return;
   if (choice === 'auto') {
     throw new ValidationError('"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set');
   }
@@ -92,7 +92,7 @@ export function checkRequestPolicy(request: ChatCompletionRequest, context: Serv
 }
 
 function checkChatOptions(request: ChatCompletionRequest, context: ServerContext): void {
-  checkToolAvailability(request);
+  checkToolAvailability(request, context);
   checkTemplateTrust(request, context);
   checkMediaOptions(request, context);
 }

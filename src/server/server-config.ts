@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import type {EngineOptions} from '../core/config/engine-config.ts';
+import {parserOptionsShape} from './parser-options.ts';
 
 const jsonObject = z.record(z.string(), z.unknown());
 const textList = z.array(z.string());
@@ -197,6 +198,7 @@ export const serverOptionsSchema = z.object({
       group: 'Frontend',
       aliases: ['escape-special-tokens'],
     }),
+  ...parserOptionsShape,
   enableScaleOut: z.boolean().default(false).meta({
     description: 'Offer the routes that render requests and generate from token ids',
     group: 'Frontend',

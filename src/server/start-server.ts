@@ -120,10 +120,16 @@ function loadModel({model, server, engine}: ServeOptions, {reporter, logger, loa
     overrideGenerationConfig: server.overrideGenerationConfig,
     excludeToolsWhenToolChoiceNone: server.excludeToolsWhenToolChoiceNone,
     escapeControlTokens: server.escapeControlTokens,
+    answers: {...server, enforcesStrictToolCalling: enforcesStrictToolCalling()},
     engine,
   };
   const onProgress = (progress: LoadProgress) => reporter.report(progress);
   return loadModel(options, {logger, onProgress, signal: new AbortController().signal});
+}
+
+/** On unless the environment says otherwise. */
+function enforcesStrictToolCalling(): boolean {
+  return !['0', 'false'].includes((process.env.VLLM_ENFORCE_STRICT_TOOL_CALLING ?? '').toLowerCase());
 }
 
 async function programVersion(): Promise<string> {

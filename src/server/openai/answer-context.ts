@@ -1,6 +1,7 @@
 /** What all parts of one chat answer share, and the small values that whole answers and chunks have in common. */
 
 import type {DecodedLogprobs} from '../../core/sampling/token-logprobs.ts';
+import type {ReadingForm} from './answer-reading.ts';
 import type {LogprobsFormat} from './chat-logprobs.ts';
 
 /** Facts of one answer, known before the first token. */
@@ -22,6 +23,8 @@ export interface AnswerContext {
   returnWeightVersions: boolean;
   /** Null when the request asks for no logprobs. */
   logprobs: LogprobsFormat | null;
+  /** How what parsers found is shown; null when no parser reads the answer. */
+  reading: ReadingForm | null;
   /** To be called when every choice has ended. */
   end: () => AnswerEnd;
 }
@@ -50,4 +53,14 @@ export function promptFields(context: AnswerContext) {
 
 export function tokenIdsField(context: Pick<AnswerContext, 'returnTokenIds'>, tokenIds: number[]): number[] | null {
   return context.returnTokenIds ? tokenIds : null;
+}
+
+/** The ids of a choice, unless they would tell what is hidden. */
+export function choiceTokenIds(context: AnswerContext, tokenIds: number[]): number[] | null {
+  return hidesTokens(context) ? null : tokenIdsField(context, tokenIds);
+}
+
+/** True when single tokens would tell what is hidden. */
+export function hidesTokens({reading}: Pick<AnswerContext, 'reading'>): boolean {
+  return reading?.hidesReasoning ?? false;
 }

@@ -5,7 +5,8 @@
  */
 import type {PromptCounts, StreamForm} from '../answer-generation.ts';
 import {chatStreamError} from '../error-response.ts';
-import {type AnswerContext, promptFields, tokenIdsField, weightVersions} from './answer-context.ts';
+import {type AnswerContext, choiceTokenIds, hidesTokens, promptFields, weightVersions} from './answer-context.ts';
+import {deltaOf} from './answer-reading.ts';
 import {chatLogprobs} from './chat-logprobs.ts';
 import type {ChatOutput} from './chat-outputs.ts';
 import {OutputGatherer} from './output-gatherer.ts';
@@ -35,7 +36,7 @@ export class ChatChunks implements StreamForm {
   push(output: ChatOutput): Chunk[] {
     const opening = this.#open();
     const ready = this.#gatherer.push(output);
-    return ready ? [...opening, this.#outputChunk(ready)] : opening;
+    return ready && this.#isShown(ready) ? [...opening, this.#outputChunk(ready)] : opening;
   }
 
   /** The last chunks of the choices that are still open: they end here, with what they have. */
@@ -46,13 +47,22 @@ export class ChatChunks implements StreamForm {
   /** The chunk with the sums, when the stream carries one. */
   end(counts: PromptCounts): Chunk[] {
     if (!this.#options.usage.atEnd) return [];
-    const usage = finalUsage({...counts, completionTokens: this.#gatherer.totalTokens}, this.#options.usage);
+    const {totalTokens: completionTokens, totalReasoningTokens} = this.#gatherer;
+    const reasoningTokens = this.#reasoningTokens(totalReasoningTokens);
+    const usage = finalUsage({...counts, completionTokens, reasoningTokens}, this.#options.usage);
     const {metrics} = this.#context.end();
     return [chunk(this.#context, [], {usage, ...this.#fingerprint(), ...(metrics && {metrics})})];
   }
 
   errorEvent(error: unknown): string {
     return JSON.stringify(chatStreamError(error));
+  }
+
+  /** Outputs whose text means nothing yet are not sent, unless the request wants to see every token. */
+  #isShown({reading, finish}: ChatOutput): boolean {
+    if (reading === null || finish !== null || reading.pieces.length > 0) return true;
+    const {logprobs, returnTokenIds} = this.#context;
+    return (logprobs !== null || returnTokenIds) && !hidesTokens(this.#context);
   }
 
   #open(): Chunk[] {
@@ -81,10 +91,10 @@ export class ChatChunks implements StreamForm {
     const choice = {
       index: output.choice,
       delta: this.#delta(output),
-      logprobs: chatLogprobs(output.logprobs, this.#context.logprobs),
+      logprobs: hidesTokens(this.#context) ? null : chatLogprobs(output.logprobs, this.#context.logprobs),
       finish_reason: output.finish?.finishReason ?? null,
       ...(output.finish && {stop_reason: output.finish.stopReason}),
-      token_ids: tokenIdsField(this.#context, output.tokenIds),
+      token_ids: choiceTokenIds(this.#context, output.tokenIds),
       ...(output.finish && {weight_versions: weightVersions(this.#context, output.finish.numTokens)}),
     };
     return chunk(this.#context, [choice], {
@@ -94,15 +104,23 @@ export class ChatChunks implements StreamForm {
   }
 
   /** A choice that ends before its first token has nothing to say. */
-  #delta({text, finish}: ChatOutput): Chunk {
+  #delta({text, reading, finish}: ChatOutput): Chunk {
+    const form = this.#context.reading;
+    if (reading && form) return deltaOf(reading, form, finish !== null);
     return finish && finish.numTokens === 0 && text === '' ? {} : {content: text};
   }
 
   #usage(choice: number): Chunk {
     if (!this.#options.usage.inEachChunk) return {};
     const promptTokens = this.#context.promptTokenIds.length;
-    const usage = runningUsage({promptTokens, completionTokens: this.#gatherer.numTokens(choice), cachedTokens: 0});
-    return {usage};
+    const completionTokens = this.#gatherer.numTokens(choice);
+    const reasoningTokens = this.#reasoningTokens(this.#gatherer.numReasoningTokens(choice));
+    return {usage: runningUsage({promptTokens, completionTokens, cachedTokens: 0, reasoningTokens})};
+  }
+
+  /** Null on a server without a reasoning parser. */
+  #reasoningTokens(count: number): number | null {
+    return this.#context.reading?.countsReasoning ? count : null;
   }
 
   /** Null fingerprints are left out of chunks. */

@@ -1,10 +1,11 @@
 /** The facts of a chat answer, from its request and the server. */
-import type {Generation} from '../../core/llm.ts';
+import type {AnswerReader, Generation} from '../../core/llm.ts';
 import type {ChatCompletionRequest} from '../../core/protocol/openai/chat-completion.ts';
 import type {ServerOptions} from '../server-config.ts';
 import type {ServerContext} from '../server-context.ts';
 import {unixSeconds} from '../unix-seconds.ts';
 import type {AnswerContext} from './answer-context.ts';
+import type {ReadingForm} from './answer-reading.ts';
 import {echoedText} from './chat-echo.ts';
 import type {LogprobsFormat} from './chat-logprobs.ts';
 import {requestMetrics} from './request-metrics.ts';
@@ -30,10 +31,28 @@ export function chatContext(
     returnPromptText: chat.return_prompt_text,
     returnWeightVersions: chat.return_weight_versions,
     logprobs: logprobsFormat(chat, options),
+    reading: readingForm(generation.reader(prompt), options),
     end: () => ({
       promptLogprobs: generation.promptLogprobs(prompt),
       metrics: options.enablePerRequestMetrics ? requestMetrics(generation.timing()) : null,
     }),
+  };
+}
+
+export function readingForm(
+  reader: AnswerReader | null,
+  {reasoningContent}: Pick<ServerOptions, 'reasoningContent'>,
+): ReadingForm | null {
+  if (reader === null) return null;
+  const {toolChoice, includeReasoning} = reader.context;
+  const isNamed = typeof toolChoice === 'object';
+  return {
+    countsReasoning: reader.readsReasoning,
+    hidesReasoning: reader.readsReasoning && !includeReasoning,
+    repeatsReasoning: reasoningContent,
+    calls: reader.readsForcedJson ? (isNamed ? 'named-json' : 'required-json') : 'markup',
+    forcesCalls: isNamed || toolChoice === 'required',
+    readWithoutCalls: (text) => reader.readWithoutCalls(text),
   };
 }
 

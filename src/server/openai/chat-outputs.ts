@@ -2,15 +2,19 @@
  * Chat events arranged as outputs, the unit that becomes a chunk: new text of one choice, and how the choice ended when
  * it did. The last text of a choice and its end arrive as two events of the same moment; here they become one output.
  */
-import type {ChatEvent, FinishReason} from '../../core/parsers/events.ts';
+import type {ChatEvent, FinishReason, Reading} from '../../core/parsers/events.ts';
 import type {DecodedLogprobs} from '../../core/sampling/token-logprobs.ts';
+import {joinReadings} from './answer-reading.ts';
 
 export interface ChatOutput {
   choice: number;
+  /** As it was generated. */
   text: string;
   tokenIds: number[];
   /** One for each id; null when the request asked for none. */
   logprobs: DecodedLogprobs[] | null;
+  /** What parsers made of the text; null when none reads it. */
+  reading: Reading | null;
   finish: {finishReason: FinishReason; stopReason: string | number | null; numTokens: number} | null;
 }
 
@@ -27,6 +31,7 @@ export function joinOutputs(first: ChatOutput, next: ChatOutput): ChatOutput {
     text: first.text + next.text,
     tokenIds: first.tokenIds.concat(next.tokenIds),
     logprobs: joinLogprobs(first.logprobs, next.logprobs),
+    reading: joinReadings(first.reading, next.reading),
     finish: next.finish,
   };
 }
@@ -39,9 +44,10 @@ export function joinLogprobs(first: ChatOutput['logprobs'], next: ChatOutput['lo
 /** One event as an output. */
 export function toOutput(event: ChatEvent): ChatOutput {
   const {choice} = event;
-  if (event.type === 'finish') return {choice, text: '', tokenIds: [], logprobs: null, finish: endOf(event)};
-  const {text, tokenIds, logprobs} = event;
-  return {choice, text, tokenIds, logprobs, finish: null};
+  if (event.type === 'finish')
+    return {choice, text: '', tokenIds: [], logprobs: null, reading: null, finish: endOf(event)};
+  const {text, tokenIds, logprobs, reading} = event;
+  return {choice, text, tokenIds, logprobs, reading, finish: null};
 }
 
 /** Resolves when everything that is ready now has been delivered. */

@@ -2,11 +2,13 @@
  * The whole chat answer: the fold of the same outputs that a stream would send. All keys are present, null when empty,
  * in the order of the wire (vllm/entrypoints/openai/chat_completion/serving.py, chat_completion_full_generator).
  */
+import type {FinishReason} from '../../core/parsers/events.ts';
 import type {PromptCounts, WholeForm} from '../answer-generation.ts';
-import {type AnswerContext, promptFields, tokenIdsField, weightVersions} from './answer-context.ts';
+import {type AnswerContext, choiceTokenIds, hidesTokens, promptFields, weightVersions} from './answer-context.ts';
+import {messageOf, plainReading, type WholeReading, wholeReading} from './answer-reading.ts';
 import {chatLogprobs, promptLogprobsField} from './chat-logprobs.ts';
 import type {ChatOutput} from './chat-outputs.ts';
-import {OutputFold} from './output-fold.ts';
+import {type FoldedOutput, OutputFold} from './output-fold.ts';
 import {type UsageFormat, wholeUsage} from './usage.ts';
 
 export class WholeAnswer implements WholeForm {
@@ -30,7 +32,8 @@ export class WholeAnswer implements WholeForm {
 
   toResponse(counts: PromptCounts) {
     const context = this.#context;
-    const {totalTokens: completionTokens, outputs} = this.#fold;
+    const {totalTokens: completionTokens, totalReasoningTokens, outputs} = this.#fold;
+    const reasoningTokens = context.reading?.countsReasoning ? totalReasoningTokens : null;
     const {promptLogprobs, metrics} = context.end();
     return {
       id: context.id,
@@ -40,7 +43,7 @@ export class WholeAnswer implements WholeForm {
       choices: outputs.map((output) => choiceOf(context, output)),
       service_tier: null,
       system_fingerprint: context.systemFingerprint,
-      usage: wholeUsage({...counts, completionTokens}, this.#usageFormat),
+      usage: wholeUsage({...counts, completionTokens, reasoningTokens}, this.#usageFormat),
       prompt_logprobs: promptLogprobsField(promptLogprobs),
       ...promptFields(context),
       kv_transfer_params: null,
@@ -50,22 +53,30 @@ export class WholeAnswer implements WholeForm {
   }
 }
 
-function choiceOf(context: AnswerContext, {choice, text, tokenIds, logprobs, finish}: ChatOutput) {
+/** What one choice of a whole answer says. */
+export function readingOf(
+  {reading: form}: Pick<AnswerContext, 'reading'>,
+  {text, folded, reading}: FoldedOutput,
+): WholeReading {
+  return form ? wholeReading(text, folded, reading?.hasReasoned ?? false, form) : plainReading(text);
+}
+
+/** A call counts as the end of a choice only when it is shown. */
+export function finishReasonOf({finish}: FoldedOutput, {toolCalls}: WholeReading): FinishReason | null {
+  if (finish === null) return null;
+  return finish.finishReason === 'tool_calls' && toolCalls.length === 0 ? 'stop' : finish.finishReason;
+}
+
+function choiceOf(context: AnswerContext, output: FoldedOutput) {
+  const {choice, tokenIds, logprobs, finish} = output;
+  const reading = readingOf(context, output);
   return {
     index: choice,
-    message: {
-      role: context.role,
-      content: context.echo + text,
-      refusal: null,
-      annotations: null,
-      audio: null,
-      function_call: null,
-      reasoning: null,
-    },
-    logprobs: chatLogprobs(logprobs, context.logprobs),
-    finish_reason: finish?.finishReason ?? null,
+    message: messageOf(context.role, context.echo, reading, context.reading),
+    logprobs: hidesTokens(context) ? null : chatLogprobs(logprobs, context.logprobs),
+    finish_reason: finishReasonOf(output, reading),
     stop_reason: finish?.stopReason ?? null,
-    token_ids: tokenIdsField(context, tokenIds),
+    token_ids: choiceTokenIds(context, tokenIds),
     routed_experts: null,
     weight_versions: weightVersions(context, finish?.numTokens ?? tokenIds.length),
   };

@@ -12,6 +12,8 @@ interface ChoiceProgress {
   pending: ChatOutput | null;
   hasStarted: boolean;
   hasEnded: boolean;
+  /** Of the tokens that have been given out. */
+  numReasoningTokens: number;
 }
 
 export class OutputGatherer {
@@ -26,6 +28,7 @@ export class OutputGatherer {
       pending: null,
       hasStarted: false,
       hasEnded: false,
+      numReasoningTokens: 0,
     }));
   }
 
@@ -36,6 +39,16 @@ export class OutputGatherer {
   /** Tokens of a choice that have been given out. */
   numTokens(choice: number): number {
     return this.#choices[choice]!.numTokens;
+  }
+
+  /** Tokens of a choice that were thoughts, of those that have been given out. */
+  numReasoningTokens(choice: number): number {
+    return this.#choices[choice]!.numReasoningTokens;
+  }
+
+  /** Over all choices. */
+  get totalReasoningTokens(): number {
+    return this.#choices.reduce((sum, {numReasoningTokens}) => sum + numReasoningTokens, 0);
   }
 
   /** Over all choices. */
@@ -53,6 +66,7 @@ export class OutputGatherer {
     if (!isReady) return null;
     progress.hasStarted = true;
     progress.numTokens = joined.finish?.numTokens ?? progress.numTokens + joined.tokenIds.length;
+    progress.numReasoningTokens = joined.reading?.numReasoningTokens ?? progress.numReasoningTokens;
     return joined;
   }
 
@@ -62,7 +76,7 @@ export class OutputGatherer {
     return open.map(([choice, {numTokens, pending}]) => {
       const total = numTokens + (pending?.tokenIds.length ?? 0);
       const finish = {finishReason: 'abort' as const, stopReason: null, numTokens: total};
-      return {choice, text: '', tokenIds: [], logprobs: null, finish};
+      return {choice, text: '', tokenIds: [], logprobs: null, reading: null, finish};
     });
   }
 }

@@ -5,6 +5,8 @@ export interface TokenCounts {
   completionTokens: number;
   /** Prompt tokens from the prefix cache. */
   cachedTokens: number;
+  /** Tokens of thoughts among the completion; null or absent when they are not counted. */
+  reasoningTokens?: number | null;
 }
 
 /** What the server reports beyond the three sums. */
@@ -13,7 +15,7 @@ export interface UsageFormat {
 }
 
 /** The three sums alone. */
-export function tokenSums({promptTokens, completionTokens}: Omit<TokenCounts, 'cachedTokens'>) {
+export function tokenSums({promptTokens, completionTokens}: Pick<TokenCounts, 'promptTokens' | 'completionTokens'>) {
   return {
     prompt_tokens: promptTokens,
     total_tokens: promptTokens + completionTokens,
@@ -26,23 +28,32 @@ function promptDetails({promptTokens, cachedTokens}: TokenCounts) {
   return {cached_tokens: cachedTokens, created_cache_tokens: promptTokens - cachedTokens};
 }
 
+function completionDetails({reasoningTokens = null}: TokenCounts) {
+  return reasoningTokens === null ? null : {reasoning_tokens: reasoningTokens};
+}
+
 /** Usage of a whole answer: all keys, null when empty. */
 export function wholeUsage(counts: TokenCounts, {withPromptDetails}: UsageFormat) {
   return {
     ...tokenSums(counts),
     prompt_tokens_details: withPromptDetails ? {...promptDetails(counts), multimodal_tokens: null} : null,
-    completion_tokens_details: null,
+    completion_tokens_details: completionDetails(counts),
   };
 }
 
 /** Usage of one choice so far, in each chunk. */
 export function runningUsage(counts: TokenCounts) {
-  return {...tokenSums(counts), completion_tokens_details: null};
+  return {...tokenSums(counts), completion_tokens_details: completionDetails(counts)};
 }
 
 /** Usage at the end of a stream: null keys are left out. */
 export function finalUsage(counts: TokenCounts, {withPromptDetails}: UsageFormat) {
-  return {...tokenSums(counts), ...(withPromptDetails && {prompt_tokens_details: promptDetails(counts)})};
+  const details = completionDetails(counts);
+  return {
+    ...tokenSums(counts),
+    ...(withPromptDetails && {prompt_tokens_details: promptDetails(counts)}),
+    ...(details && {completion_tokens_details: details}),
+  };
 }
 
 /** Usage of a whole completion answer, which tells less of the cache. */

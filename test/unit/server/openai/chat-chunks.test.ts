@@ -19,6 +19,7 @@ const answer: AnswerContext = {
   returnWeightVersions: false,
   echo: '',
   logprobs: null,
+  reading: null,
   end: () => ({promptLogprobs: null, metrics: null}),
 };
 const noUsage: StreamOptions = {
@@ -35,7 +36,7 @@ function output(
   logprobs: ChatOutput['logprobs'] = null,
 ): ChatOutput {
   const finish = end && {finishReason: 'stop' as const, stopReason: null, numTokens: 0, ...end};
-  return {choice, text, tokenIds, logprobs, finish};
+  return {choice, text, tokenIds, logprobs, reading: null, finish};
 }
 
 const write = (chunks: object[]) => chunks.map((chunk) => JSON.stringify(chunk));

@@ -47,7 +47,7 @@ interface OutputOptions {
 /** With `numTokens` the output is the last of its choice. */
 function output(text: string, tokenIds: number[], {choice = 0, numTokens, logprobs}: OutputOptions = {}): ChatOutput {
   const finish = numTokens === undefined ? null : {finishReason: 'length' as const, stopReason: null, numTokens};
-  return {choice, text, tokenIds, logprobs: logprobs ?? null, finish};
+  return {choice, text, tokenIds, logprobs: logprobs ?? null, reading: null, finish};
 }
 
 describe('chunks of a completion stream', () => {

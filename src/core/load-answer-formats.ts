@@ -1,0 +1,117 @@
+/**
+ * From the options of a server to the formats that its answers are read with: plugins first, then the names, or what the
+ * chat template gives away. Whatever cannot be used is refused here, before the first request.
+ */
+import type {AnswerFormats} from './answer-reader.ts';
+import {UsageError, ValidationError} from './errors.ts';
+import {detectFormats} from './parsers/detect-formats.ts';
+import type {ToolFormat} from './parsers/format.ts';
+import {loadParserPlugin} from './parsers/parser-plugin.ts';
+import {ParserRegistry} from './parsers/registry.ts';
+import type {Logger} from './util/logger.ts';
+
+export interface AnswerOptions {
+  enableAutoToolChoice: boolean;
+  /** A name or `auto`; null = none. */
+  toolCallParser: string | null;
+  toolParserPlugin: string | null;
+  /** A name, `auto` or `none`; null = none. */
+  reasoningParser: string | null;
+  reasoningParserPlugin: string | null;
+  stopSparesReasoning: boolean;
+  /** False: calls that a request demands come as JSON, whatever the format. */
+  enforcesStrictToolCalling: boolean;
+}
+
+export interface FormatSources {
+  /** The chat template of requests without and with tools; null = none. */
+  template: string | null;
+  /** Of the tokenizer's configuration. */
+  responseTemplate: unknown;
+  logger: Logger;
+}
+
+/** The word that asks for the format that the template gives away. */
+const AUTO = 'auto';
+
+/** @returns null when answers are text only @throws UsageError */
+export async function loadAnswerFormats(options: AnswerOptions, sources: FormatSources): Promise<AnswerFormats | null> {
+  const registry = await createRegistry(options);
+  const names = chosenNames(options, sources);
+  refusePairs(names);
+  const tool = names.tool === null ? null : used(() => registry.toolFormat(names.tool!));
+  const reasoning = names.reasoning === null ? null : used(() => registry.reasoningFormat(names.reasoning!));
+  if (tool === null && reasoning === null) return null;
+  const {stopSparesReasoning} = options;
+  const {responseTemplate, logger} = sources;
+  return {tool: tool && withEnforcement(tool, options), reasoning, stopSparesReasoning, responseTemplate, logger};
+}
+
+async function createRegistry({toolParserPlugin, reasoningParserPlugin}: AnswerOptions): Promise<ParserRegistry> {
+  const registry = new ParserRegistry();
+  const plugins = [
+    ['--tool-parser-plugin', toolParserPlugin],
+    ['--reasoning-parser-plugin', reasoningParserPlugin],
+  ] as const;
+  for (const [flag, file] of plugins) {
+    if (file === null) continue;
+    for (const format of await loadParserPlugin(flag, file)) registry.add(format);
+  }
+  return registry;
+}
+
+interface ChosenNames {
+  tool: string | null;
+  reasoning: string | null;
+}
+
+function chosenNames(options: AnswerOptions, sources: FormatSources): ChosenNames {
+  const found = detectFormats(sources.template ?? '');
+  return {
+    tool: chooseTool(options, found.tool, sources.logger),
+    reasoning: chooseReasoning(options, found.reasoning, sources.logger),
+  };
+}
+
+function chooseTool(options: AnswerOptions, found: string | null, logger: Logger): string | null {
+  const {toolCallParser: name, enableAutoToolChoice} = options;
+  if (name === AUTO) return detected('tool calls', '--tool-call-parser', found, logger);
+  if (name !== null && !enableAutoToolChoice) {
+    logger.warn({}, `--tool-call-parser ${name} does nothing without --enable-auto-tool-choice`);
+  }
+  return enableAutoToolChoice ? name : null;
+}
+
+function chooseReasoning({reasoningParser: name}: AnswerOptions, found: string | null, logger: Logger): string | null {
+  if (name === AUTO) return detected('thoughts', '--reasoning-parser', found, logger);
+  return name === null || name.toLowerCase() === 'none' ? null : name;
+}
+
+function detected(what: string, flag: string, found: string | null, logger: Logger): string | null {
+  if (found === null) logger.warn({}, `${flag} auto: the chat template gives no known format of ${what} away`);
+  else logger.info({}, `${flag} auto: the chat template speaks of ${what} in the format ${found}`);
+  return found;
+}
+
+/** Formats that the checkpoint describes read everything themselves. */
+const DESCRIBED_BY_CHECKPOINT = ['hf', 'beam'];
+
+function refusePairs({tool, reasoning}: ChosenNames): void {
+  if (tool === null || reasoning === null || tool === reasoning) return;
+  if (![tool, reasoning].some((name) => DESCRIBED_BY_CHECKPOINT.includes(name))) return;
+  throw new UsageError(`--reasoning-parser ${reasoning} and --tool-call-parser ${tool} cannot be combined`);
+}
+
+/** An unknown name is a mistake of the command line. */
+function used<T>(find: () => T): T {
+  try {
+    return find();
+  } catch (error) {
+    if (error instanceof ValidationError) throw new UsageError(error.message, {cause: error});
+    throw error;
+  }
+}
+
+function withEnforcement(tool: ToolFormat, {enforcesStrictToolCalling}: AnswerOptions): ToolFormat {
+  return enforcesStrictToolCalling ? tool : {...tool, forcedCalls: 'json'};
+}
