@@ -7,11 +7,12 @@ const leaves = ['core/errors', 'core/protocol', 'core/config', 'core/model', 'co
 
 /** Folder or file below src -> what it may import below src, besides itself. `*` = everything in core. */
 const layers = {
-  'commands': ['cli', 'server', 'chat', 'bench', 'core'],
+  'commands': ['cli', 'server', 'chat', 'bench', 'render-template', 'core'],
   'cli': ['core/errors', 'core/config', 'core/util', 'core/engine/protocol', 'core/llm'],
-  'server': ['core/llm', 'core/protocol', 'core/errors', 'core/config', 'core/metrics', 'core/util', 'core/engine/protocol', 'core/parsers/events', 'core/sampling'],
+  'server': ['core/llm', 'core/protocol', 'core/errors', 'core/config', 'core/metrics', 'core/util', 'core/engine/protocol', 'core/parsers/events', 'core/parsers/parsed-piece', 'core/sampling'],
   'chat': ['core/llm', 'core/protocol', 'core/errors', 'core/config', 'core/metrics', 'core/util', 'core/parsers/events'],
   'bench': ['core/protocol', 'core/util', 'core/errors'],
+  'render-template': ['core/renderer', 'core/model', 'core/protocol', 'core/errors', 'core/util'],
   'core/output': ['core/sampling', 'core/engine/protocol', ...leaves],
   'core/renderer': ['core/sampling', ...leaves],
   'core/parsers': ['core/sampling', ...leaves],

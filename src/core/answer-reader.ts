@@ -11,6 +11,7 @@ import type {ReasoningFormat, ToolFormat} from './parsers/format.ts';
 import {isPartOfMarker, markersOf} from './parsers/format-markers.ts';
 import type {OutputParser, ParserContext, ParserToolChoice} from './parsers/output-parser.ts';
 import {type FoldedPieces, foldPieces, type ParsedPiece} from './parsers/parsed-piece.ts';
+import {type ThoughtMarks, thoughtMarksOf} from './parsers/thought-marks.ts';
 import type {ChatCompletionRequest} from './protocol/openai/chat-completion.ts';
 import {countToolCalls} from './protocol/openai/earlier-tool-calls.ts';
 import type {TextParams} from './sampling/sampling-params.ts';
@@ -84,6 +85,11 @@ export class AnswerReader {
     return foldPieces([...parser.push(text), ...parser.finish('stop')]);
   }
 
+  /** True when thoughts are told apart. */
+  get readsReasoning(): boolean {
+    return this.#formats.reasoning !== null;
+  }
+
   /** True when calls are read from JSON that a schema forced out of the model, not from the format's own markup. */
   get readsForcedJson(): boolean {
     const {toolChoice} = this.context;
@@ -98,6 +104,12 @@ export class AnswerReader {
       isPartOfMarker(tokenizer.idToToken(tokenId) ?? '', markers),
     );
     return {...params, skipSpecialTokens: false, keptSpecialTokenIds: new Set(kept)};
+  }
+
+  /** How thoughts are marked; null when none are read, or when no mark ends them. */
+  get thoughtMarks(): ThoughtMarks | null {
+    const definition = this.#formats.reasoning?.machine(this.context, {reasoning: true, tools: false});
+    return definition === undefined ? null : thoughtMarksOf(definition);
   }
 
   #needsSpecialTokens(): boolean {
