@@ -16,8 +16,10 @@ import {invokeFormats} from './tool/invoke.ts';
 import {jsonArrayFormats} from './tool/json-array.ts';
 import {jsonObjectFormats} from './tool/json-object.ts';
 import {kimiK2Formats} from './tool/kimi-k2.ts';
+import {kimiK3Formats} from './tool/kimi-k3.ts';
 import {minicpm5Formats} from './tool/minicpm5.ts';
 import {mistralFormats} from './tool/mistral.ts';
+import {museFormats} from './tool/muse.ts';
 import {plamo3Formats} from './tool/plamo3.ts';
 import {pythonCallFormats} from './tool/python-calls.ts';
 import {qwenXmlFormats} from './tool/qwen-xml.ts';
@@ -39,6 +41,8 @@ export const builtInFormats: readonly Format[] = [
   ...pythonCallFormats,
   ...gemmaFormats,
   ...minicpm5Formats,
+  ...kimiK3Formats,
+  ...museFormats,
   ...plamo3ReasoningFormats,
   ...tagPairFormats,
   ...lateThoughtFormats,

@@ -26,6 +26,8 @@ export interface Transition {
   shows?: 'content' | 'reasoning';
   /** Text that is added to the content, as if the model had written it. */
   inserts?: string;
+  /** Gives the reader of the next mode the name of its call without announcing it yet. */
+  names?: string;
   /** Announces a call of that name; the next mode is normally a reader. */
   call?: {name: string; id?: string};
 }

@@ -6,17 +6,20 @@
 import {type ArgumentReader, type CreateReader, MORE, type ReaderStep, withMarkers} from '../argument-reader.ts';
 import type {FinishReason} from '../events.ts';
 
-export function wholeCall(create: CreateReader): CreateReader {
-  return withMarkers((context) => new WholeCallReader(create(context)), create.markers ?? []);
+/** @param isStrict a call that the text cuts off is no call, whatever cut it */
+export function wholeCall(create: CreateReader, isStrict = false): CreateReader {
+  return withMarkers((context) => new WholeCallReader(create(context), isStrict), create.markers ?? []);
 }
 
 class WholeCallReader implements ArgumentReader {
   name: string | undefined;
   readonly #inner: ArgumentReader;
+  readonly #isStrict: boolean;
   #json = '';
 
-  constructor(inner: ArgumentReader) {
+  constructor(inner: ArgumentReader, isStrict: boolean) {
     this.#inner = inner;
+    this.#isStrict = isStrict;
   }
 
   push(text: string): ReaderStep {
@@ -28,6 +31,7 @@ class WholeCallReader implements ArgumentReader {
   finish(finishReason: FinishReason): ReaderStep {
     const step = this.#inner.finish(finishReason);
     this.#json += step.json;
+    if (this.#isStrict) return {json: '', state: 'failed', rest: ''};
     const isBroken = step.state !== 'done' && finishReason !== 'length';
     return isBroken ? {json: '', state: 'void', rest: step.rest} : this.#report(step);
   }

@@ -37,6 +37,8 @@ export class FormatMachine {
   #remembered: string | undefined;
   #reader: ArgumentReader | undefined;
   #call: OpenCall | undefined;
+  /** Name of the call that the next reader reads. */
+  #pendingName: string | undefined;
 
   constructor(definition: MachineDefinition, context: ParserContext, sink: ParseSink) {
     this.#definition = definition;
@@ -196,6 +198,7 @@ export class FormatMachine {
       this.#endCall();
       this.#startCall(transition.call.name, transition.call.id);
     }
+    this.#pendingName = transition.names;
     if (transition.to !== undefined) this.#enter(transition.to);
   }
 
@@ -211,7 +214,7 @@ export class FormatMachine {
     this.#captured = '';
     this.#reader = undefined;
     if (mode.kind === 'reader') {
-      this.#reader = mode.create({request: this.#context, name: this.#call?.name});
+      this.#reader = mode.create({request: this.#context, name: this.#call?.name ?? this.#pendingName});
     } else this.#endCall();
   }
 
