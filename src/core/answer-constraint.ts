@@ -1,31 +1,76 @@
 /**
- * What the answers to one prompt have to look like: what the request states, or what a forced tool call asks for. Server
- * side of a constraint; the engine gets plain data and how tokens are spelled.
+ * What the answers to one prompt have to look like, and how long their thoughts may be: what the request states, or what a
+ * forced tool call asks for. Text becomes token ids here; the engine gets plain data and how tokens are spelled.
  */
+import type {AnswerReader} from './answer-reader.ts';
 import type {EngineClient} from './engine/client/engine-client.ts';
 import type {Tokenizer} from './model/tokenizer.ts';
 import type {SamplingRequest} from './protocol/openai/sampling-request.ts';
-import {constraintOf} from './protocol/openai/structured-outputs.ts';
+import {constraintOf, type StructuredOutputs} from './protocol/openai/structured-outputs.ts';
 import type {OutputConstraint} from './sampling/output-constraint.ts';
+import type {SamplingParams, ThinkingBudget} from './sampling/sampling-params.ts';
 import {checkConstraintCompiles, toOutputConstraint} from './structured-output/request-constraint.ts';
 import {vocabularyOf} from './structured-output/token-vocabulary.ts';
 
-interface ConstraintParts {
+interface ControlParts {
   engine: EngineClient;
   tokenizer: Tokenizer;
 }
 
+export type AnswerControls = Pick<SamplingParams, 'constraint' | 'thinkingBudget'>;
+
+/** Value of `thinking_token_budget` that sets none. */
+const noBudget = -1;
+
 /**
  * Part of the engine check: for a streamed request its error is the first event.
+ * @param reader null when answers are text
  * @throws ValidationError when the constraint cannot be used
  */
-export function prepareConstraint(
+export async function prepareControls(
   request: SamplingRequest,
-  {engine, tokenizer}: ConstraintParts,
-): OutputConstraint | null {
-  const constraint = toOutputConstraint(constraintOf(request), []);
+  reader: AnswerReader | null,
+  parts: ControlParts,
+): Promise<AnswerControls> {
+  const constraint = await prepareConstraint(constraintOf(request), reader, parts);
+  const isHeldFromStart = constraint !== null && constraint.startsAfter.length === 0;
+  return {constraint, thinkingBudget: isHeldFromStart ? null : await prepareBudget(request, reader, parts)};
+}
+
+async function prepareConstraint(
+  fields: StructuredOutputs | null,
+  reader: AnswerReader | null,
+  {engine, tokenizer}: ControlParts,
+): Promise<OutputConstraint | null> {
+  if (fields === null) return null;
+  const constraint = toOutputConstraint(fields, await endOfThought(reader, tokenizer));
   if (constraint === null) return null;
   checkConstraintCompiles(constraint);
   engine.provideVocabulary(() => vocabularyOf(tokenizer));
   return constraint;
+}
+
+/** The tokens behind which the answer begins; none when it begins at once, or when the thought is hidden anyway. */
+async function endOfThought(reader: AnswerReader | null, tokenizer: Tokenizer): Promise<number[]> {
+  const marks = reader?.thoughtMarks;
+  if (!marks?.startsInside || !reader?.context.includeReasoning) return [];
+  return tokensOf(marks.close, tokenizer);
+}
+
+async function prepareBudget(
+  {thinking_token_budget: maxTokens}: SamplingRequest,
+  reader: AnswerReader | null,
+  {tokenizer}: ControlParts,
+): Promise<ThinkingBudget | null> {
+  const marks = reader?.thoughtMarks;
+  if (maxTokens === null || maxTokens === noBudget || !marks?.open) return null;
+  const [openTokenIds, closeTokenIds] = await Promise.all(
+    [marks.open, marks.close].map((mark) => tokensOf(mark, tokenizer)),
+  );
+  return {maxTokens, openTokenIds: openTokenIds!, closeTokenIds: closeTokenIds!};
+}
+
+async function tokensOf(marker: string, tokenizer: Tokenizer): Promise<number[]> {
+  const tokenId = tokenizer.tokenToId(marker);
+  return tokenId === null ? tokenizer.encode(marker, {addSpecialTokens: false}) : [tokenId];
 }

@@ -3,7 +3,7 @@
  * at the same time, their events merged. Every endpoint that generates goes this way; what differs is how prompts are
  * made. The text side and the engine side meet here and in `llm.ts`, nowhere else.
  */
-import {prepareConstraint} from './answer-constraint.ts';
+import {type AnswerControls, prepareControls} from './answer-constraint.ts';
 import type {AnswerFormats, AnswerReader, ChoiceReader} from './answer-reader.ts';
 import type {GenerationConfig, SamplingDefaults} from './config/generation-config.ts';
 import type {EngineClient} from './engine/client/engine-client.ts';
@@ -184,22 +184,25 @@ class RunningGeneration implements Generation {
     for (const {prompt} of prepared) this.#checkPrompt(prompt);
     const encode = (text: string) => this.#parts.tokenizer.encode(text, {addSpecialTokens: false});
     const badWordsTokenIds = await resolveBadWords(request.bad_words, encode);
-    const constraint = prepareConstraint(request, this.#parts);
-    return prepared.flatMap((prompt) =>
-      samplingOfChoices({...prompt.resolved.sampling, badWordsTokenIds, constraint}, request.n).map(
-        (sampling, index) => ({
-          ...prompt,
-          // The prompt is the same for all choices, so one of them is enough to look at it.
-          sampling: index === 0 ? sampling : {...sampling, promptLogprobs: null},
-        }),
-      ),
-    );
+    const controls = await Promise.all(prepared.map(({reader}) => prepareControls(request, reader, this.#parts)));
+    return prepared.flatMap((prompt, index) => this.#choicesOf(prompt, {...controls[index]!, badWordsTokenIds}));
+  }
+
+  #choicesOf(prompt: PreparedPrompt, more: AnswerControls & Pick<SamplingParams, 'badWordsTokenIds'>): Choice[] {
+    const sampling = samplingOfChoices({...prompt.resolved.sampling, ...more}, this.#generation.request.n);
+    // The prompt is the same for all choices, so one of them is enough to look at it.
+    return sampling.map((params, index) => ({
+      ...prompt,
+      sampling: index === 0 ? params : {...params, promptLogprobs: null},
+    }));
   }
 
   #checkPrompt({tokenIds}: RenderedPrompt): void {
     const {engine, maxLogprobs} = this.#parts;
     const {vocabSize} = engine.info;
-    checkEngineLimits(this.#generation.request, {vocabSize, promptLength: tokenIds.length, maxLogprobs});
+    const readsReasoning = (this.#parts.formats?.reasoning ?? null) !== null;
+    const promptLength = tokenIds.length;
+    checkEngineLimits(this.#generation.request, {vocabSize, promptLength, maxLogprobs, readsReasoning});
     checkPromptIds(tokenIds, vocabSize);
   }
 

@@ -23,6 +23,7 @@ export function samplingParams(overrides: Partial<SamplingParams> = {}): Samplin
     logprobTokenIds: null,
     promptLogprobs: null,
     constraint: null,
+    thinkingBudget: null,
     repetitionDetection: null,
     ...overrides,
   };

@@ -286,6 +286,7 @@ export function resolveSamplingParams(request: SamplingRequest, context: Samplin
       logprobTokenIds: logprobTokenIdsOf(request),
       promptLogprobs: request.prompt_logprobs,
       constraint: null,
+      thinkingBudget: null,
       repetitionDetection: repetitionDetectionOf(request),
     },
     text: resolveTextParams(request, defaults),
@@ -308,6 +309,8 @@ export interface EngineLimits {
   promptLength: number;
   /** Value of `--max-logprobs`; -1 = the size of the vocabulary. */
   maxLogprobs: number;
+  /** A reasoning parser is there. */
+  readsReasoning: boolean;
 }
 
 function outOfVocabulary(ids: number[], vocabSize: number): number[] {
@@ -374,7 +377,7 @@ export function checkEngineLimits(request: SamplingRequest, limits: EngineLimits
   checkAllowedIds(request.allowed_token_ids, vocabSize);
   checkLogprobs(request, limits);
   checkConstraint(request);
-  checkThinkingBudget(request);
+  if (!limits.readsReasoning) checkThinkingBudget(request);
   checkExpertsStart(request, promptLength);
   if (promptLength === 0) throw new ValidationError('The decoder prompt cannot be empty');
 }

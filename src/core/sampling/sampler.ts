@@ -10,6 +10,7 @@ import {logitBias} from './logits-processors/logit-bias.ts';
 import {impossible, type LogitsProcessor, type LogitsProcessorFactory} from './logits-processors/logits-processor.ts';
 import {minTokens} from './logits-processors/min-tokens.ts';
 import {penalties} from './logits-processors/penalties.ts';
+import {thinkingBudget} from './logits-processors/thinking-budget.ts';
 import {Random} from './random.ts';
 import type {SamplingParams} from './sampling-params.ts';
 import {TokenDistribution} from './token-distribution.ts';
@@ -17,7 +18,7 @@ import {logprobsOf, type ScoreKind, type TokenLogprobs} from './token-logprobs.t
 
 /** In the order in which they run. A constraint comes between them: the first ones take tokens out, as it does. */
 const maskFactories: readonly LogitsProcessorFactory[] = [allowedTokenIds, badWords, minTokens];
-const changeFactories: readonly LogitsProcessorFactory[] = [logitBias, penalties];
+const changeFactories: readonly LogitsProcessorFactory[] = [logitBias, penalties, thinkingBudget];
 
 /** What sampling keeps of one sequence from step to step. */
 export interface SamplingState {

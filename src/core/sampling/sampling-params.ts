@@ -45,8 +45,18 @@ export interface SamplingParams {
   promptLogprobs: number | null;
   /** What the answer has to look like; null = anything. */
   constraint: OutputConstraint | null;
+  /** How long a thought may be; null = as long as the model likes. */
+  thinkingBudget: ThinkingBudget | null;
   /** Ends an output that repeats itself; null = never. */
   repetitionDetection: RepetitionDetection | null;
+}
+
+export interface ThinkingBudget {
+  maxTokens: number;
+  /** The marker that opens a thought, in the prompt or in the output. At least one token. */
+  openTokenIds: number[];
+  /** The marker that closes it. At least one token. */
+  closeTokenIds: number[];
 }
 
 /** The output ends when its last tokens are `minCount` times the same pattern. */

@@ -179,7 +179,7 @@ describe('sampling check', () => {
 });
 
 describe('engine check', () => {
-  const limits = {vocabSize: 100, promptLength: 33, maxLogprobs: 20};
+  const limits = {vocabSize: 100, promptLength: 33, maxLogprobs: 20, readsReasoning: false};
   it.each([
     [
       {stop_token_ids: [100, 5, -1]},
