@@ -18,6 +18,7 @@ import {jsonObjectFormats} from './tool/json-object.ts';
 import {kimiK2Formats} from './tool/kimi-k2.ts';
 import {kimiK3Formats} from './tool/kimi-k3.ts';
 import {minicpm5Formats} from './tool/minicpm5.ts';
+import {minimaxM3Formats} from './tool/minimax-m3.ts';
 import {mistralFormats} from './tool/mistral.ts';
 import {museFormats} from './tool/muse.ts';
 import {plamo3Formats} from './tool/plamo3.ts';
@@ -42,6 +43,7 @@ export const builtInFormats: readonly Format[] = [
   ...gemmaFormats,
   ...minicpm5Formats,
   ...kimiK3Formats,
+  ...minimaxM3Formats,
   ...museFormats,
   ...plamo3ReasoningFormats,
   ...tagPairFormats,

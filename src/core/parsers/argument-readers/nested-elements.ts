@@ -1,0 +1,146 @@
+/**
+ * Arguments as nested elements named after their keys, each tag with a prefix that no text contains. What an element
+ * becomes shows when it is closed, so the arguments go out in one piece at the end of the call.
+ */
+
+import {
+  type ArgumentReader,
+  type CreateReader,
+  findTool,
+  MORE,
+  type ReaderStep,
+  withMarkers,
+} from '../argument-reader.ts';
+import type {JsonSchema} from '../output-parser.ts';
+import {coerceValue} from './coerce-value.ts';
+
+export interface NestedElementsOptions {
+  /** In front of every tag. */
+  prefix: string;
+  /** Name of the element that is the call; its closing tag ends it. */
+  call: string;
+  /** Name of the elements of a list. */
+  item: string;
+}
+
+export function nestedElements(options: NestedElementsOptions): CreateReader {
+  const create: CreateReader = (context) => {
+    const schema = context.name === undefined ? undefined : findTool(context, context.name)?.parameters;
+    return new NestedElementsReader(options, context.name, schema);
+  };
+  return withMarkers(create, [options.prefix]);
+}
+
+interface Element {
+  key: string;
+  text: string;
+  children: Element[];
+}
+
+const TAG = /^<(\/?)([^<>]*)>/;
+/** A tag is shorter than this; longer text behind a prefix is no tag. */
+const MAX_TAG = 256;
+
+class NestedElementsReader implements ArgumentReader {
+  readonly name: string | undefined;
+  readonly #options: NestedElementsOptions;
+  readonly #schema: JsonSchema | undefined;
+  readonly #open: Element[];
+  #text = '';
+
+  constructor(options: NestedElementsOptions, name: string | undefined, schema: JsonSchema | undefined) {
+    this.#options = options;
+    this.name = name;
+    this.#schema = schema;
+    this.#open = [{key: options.call, text: '', children: []}];
+  }
+
+  push(text: string): ReaderStep {
+    this.#text += text;
+    for (;;) {
+      const tag = this.#nextTag();
+      if (tag === undefined) return MORE;
+      if (this.#takeTag(tag)) return this.#done();
+    }
+  }
+
+  finish(): ReaderStep {
+    return {json: '', state: 'done', rest: ''};
+  }
+
+  /** The next whole tag at the beginning of the text; what stands in front of it belongs to the open element. */
+  #nextTag(): RegExpExecArray | undefined {
+    const {prefix} = this.#options;
+    const at = this.#text.indexOf(prefix);
+    const certain = at < 0 ? Math.max(0, this.#text.length - prefix.length + 1) : at;
+    this.#addText(this.#text.slice(0, certain));
+    this.#text = this.#text.slice(certain);
+    if (at < 0) return undefined;
+    const behind = this.#text.slice(prefix.length, prefix.length + MAX_TAG);
+    const tag = TAG.exec(behind);
+    if (tag !== null) return tag;
+    if (behind.length < MAX_TAG && !behind.includes('>')) return undefined;
+    this.#addText(prefix);
+    this.#text = this.#text.slice(prefix.length);
+    return this.#nextTag();
+  }
+
+  /** True: the call is over. */
+  #takeTag([written, slash, name = '']: RegExpExecArray): boolean {
+    this.#text = this.#text.slice(this.#options.prefix.length + written.length);
+    if (slash === '') {
+      this.#begin(name);
+      return false;
+    }
+    if (name === this.#options.call) return true;
+    const depth = this.#open.findLastIndex((element) => element.key === name);
+    if (depth > 0) this.#open.length = depth;
+    return false;
+  }
+
+  #begin(key: string): void {
+    const element: Element = {key, text: '', children: []};
+    this.#open.at(-1)?.children.push(element);
+    this.#open.push(element);
+  }
+
+  #addText(text: string): void {
+    const element = this.#open.at(-1);
+    if (element !== undefined) element.text += text;
+  }
+
+  #done(): ReaderStep {
+    const rest = this.#text;
+    this.#text = '';
+    const [call] = this.#open;
+    const json = call === undefined ? '{}' : objectToJson(call.children, this.#schema, this.#options.item);
+    return {json, state: 'done', rest};
+  }
+}
+
+function objectToJson(children: readonly Element[], schema: JsonSchema | undefined, item: string): string {
+  const members = children.map(
+    (child) => `${JSON.stringify(child.key)}: ${toJson(child, propertyOf(schema, child.key), item)}`,
+  );
+  return `{${members.join(', ')}}`;
+}
+
+function toJson(element: Element, schema: JsonSchema | undefined, item: string): string {
+  const {children} = element;
+  if (children.length === 0) return coerceValue(element.text, schema);
+  if (!children.every((child) => child.key === item)) return objectToJson(children, schema, item);
+  return `[${children.map((child) => toJson(child, itemsOf(schema), item)).join(', ')}]`;
+}
+
+/** Below parameters whose schema says nothing, values are what they look like. */
+const ANY_JSON: JsonSchema = {type: ['null', 'integer', 'number', 'boolean', 'object', 'array', 'string']};
+
+function propertyOf(schema: JsonSchema | undefined, key: string): JsonSchema | undefined {
+  if (typeof schema !== 'object') return undefined;
+  const properties = schema.properties as Record<string, JsonSchema> | undefined;
+  return properties === undefined ? ANY_JSON : properties[key];
+}
+
+function itemsOf(schema: JsonSchema | undefined): JsonSchema | undefined {
+  return typeof schema === 'object' ? ((schema.items as JsonSchema | undefined) ?? ANY_JSON) : undefined;
+}
