@@ -4,7 +4,7 @@
  */
 
 import type {ArgumentReader, CreateReader, ReaderContext, ReaderStep} from '../argument-reader.ts';
-import {findTool} from '../argument-reader.ts';
+import {findTool, withMarkers} from '../argument-reader.ts';
 import {MarkerScanner} from '../machine/marker-scanner.ts';
 import type {JsonSchema} from '../output-parser.ts';
 import {coerceValue} from './coerce-value.ts';
@@ -19,7 +19,7 @@ export interface KeyValueOptions {
 
 export function keyValues(options: KeyValueOptions): CreateReader {
   const scanner = new MarkerScanner([options.quote]);
-  return (context) => new KeyValueReader(options, scanner, context);
+  return withMarkers((context) => new KeyValueReader(options, scanner, context), [options.quote]);
 }
 
 interface Frame {

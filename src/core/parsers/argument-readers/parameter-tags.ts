@@ -5,7 +5,7 @@
  */
 
 import type {ArgumentReader, CreateReader, ReaderContext, ReaderState, ReaderStep} from '../argument-reader.ts';
-import {findTool} from '../argument-reader.ts';
+import {findTool, withMarkers} from '../argument-reader.ts';
 import type {FinishReason} from '../events.ts';
 import {MarkerScanner} from '../machine/marker-scanner.ts';
 import type {JsonSchema} from '../output-parser.ts';
@@ -42,7 +42,9 @@ export interface WrittenKey {
 
 export function parameterTags(tags: ParameterTags): CreateReader {
   const scanners = scannersOf(tags);
-  return (context) => new ParameterTagsReader(tags, scanners, context);
+  const {keyOpen, keyClose, valueOpen = '', valueClose, callClose = '', ends} = tags;
+  const markers = [keyOpen, keyClose, valueOpen, valueClose, callClose, ...ends].filter((marker) => marker !== '');
+  return withMarkers((context) => new ParameterTagsReader(tags, scanners, context), markers);
 }
 
 const TEXT: JsonSchema = {type: 'string'};
