@@ -12,7 +12,6 @@ import {type Evaluate, type Frame, scopeAt} from './frame.ts';
 import {escapeMarkup, softText} from './markup.ts';
 import {Markup, Undefined} from './objects.ts';
 import {PythonError} from './python-error.ts';
-import type {Runtime} from './runtime.ts';
 import {isTrue, slice} from './sequences.ts';
 import {locate} from './source-location.ts';
 import {PlacedError, syntaxError} from './template-fault.ts';
@@ -33,10 +32,13 @@ const compilers: Compilers = {
     ({value}) =>
     () =>
       value,
-  list: ({items}, frame) => compileItems(items, frame),
+  list({items}, frame) {
+    const evaluateItems = compileItems(items, frame);
+    return (runtime, scope) => runtime.meter.made(evaluateItems(runtime, scope));
+  },
   tuple({items}, frame) {
     const evaluateItems = compileItems(items, frame);
-    return (runtime, scope) => new PyTuple(evaluateItems(runtime, scope));
+    return (runtime, scope) => runtime.meter.made(new PyTuple(evaluateItems(runtime, scope)));
   },
   dict: compileDict,
   attribute({object, name, start}, frame) {
@@ -44,6 +46,7 @@ const compilers: Compilers = {
     return (runtime, scope) => {
       const value = evaluate(runtime, scope);
       runtime.position = start;
+      if (typeof value === 'string') runtime.meter.read(value);
       return getAttribute(value, name);
     };
   },
@@ -99,7 +102,7 @@ function compileDict({entries, start}: NodeOf<'dict'>, frame: Frame): Evaluate {
       runtime.position = start;
       dict.set(evaluatedKey, evaluatedValue);
     }
-    return dict;
+    return runtime.meter.made(dict);
   };
 }
 
@@ -111,6 +114,7 @@ function compileItem({object, key, start}: NodeOf<'item'>, frame: Frame): Evalua
     const value = evaluateObject(runtime, scope);
     const evaluatedKey = evaluateKey(runtime, scope);
     runtime.position = start;
+    if (typeof value === 'string') runtime.meter.read(value);
     return getItem(value, evaluatedKey);
   };
 }
@@ -128,7 +132,8 @@ function compileSlice(
     const last = evaluateTo!(runtime, scope);
     const stride = evaluateStep!(runtime, scope);
     runtime.position = start;
-    return charged(runtime, slice(value, first, last, stride));
+    runtime.meter.read(value);
+    return runtime.meter.made(slice(value, first, last, stride));
   };
 }
 
@@ -148,7 +153,8 @@ export function compileCall({callee, call, start}: NodeOf<'call'>, frame: Frame)
     const given = caller === undefined ? made : {...made, keyword: new Map([...made.keyword, ['caller', caller]])};
     runtime.position = start;
     runtime.meter.step();
-    return charged(runtime, callValue(target, given));
+    for (const argument of given.positional) runtime.meter.read(argument);
+    return runtime.meter.made(callValue(target, given));
   };
 }
 
@@ -180,7 +186,8 @@ function compileBuiltin(
     const given = makeArguments(runtime, scope, evaluateOperand(runtime, scope));
     runtime.position = nameStart;
     runtime.meter.step();
-    return charged(runtime, found.call(runtime, given));
+    for (const argument of given.positional) runtime.meter.read(argument);
+    return runtime.meter.made(found.call(runtime, given));
   };
 }
 
@@ -194,12 +201,6 @@ function unknownBuiltin(kind: string, name: string, offset: number, frame: Frame
       throw new PythonError('TemplateRuntimeError', `${text} found.`);
     },
   };
-}
-
-/** Long results cost more steps, so that few operations cannot fill the memory. */
-function charged(runtime: Runtime, value: Value): Value {
-  if (typeof value === 'string' || Array.isArray(value)) runtime.meter.stepsFor(value.length);
-  return value;
 }
 
 const unaryOperators: Readonly<Record<NodeOf<'unary'>['operator'], (value: Value) => Value>> = {
@@ -225,7 +226,9 @@ function compileBinary({operator, left, right, start}: NodeOf<'binary'>, frame: 
     const leftValue = evaluateLeft(runtime, scope);
     const rightValue = evaluateRight(runtime, scope);
     runtime.position = start;
-    return charged(runtime, binary(operator, leftValue, rightValue));
+    runtime.meter.read(leftValue);
+    runtime.meter.read(rightValue);
+    return runtime.meter.made(binary(operator, leftValue, rightValue));
   };
 }
 
@@ -234,7 +237,7 @@ function compileConcat({items, start}: NodeOf<'concat'>, frame: Frame): Evaluate
   return (runtime, scope) => {
     const values = evaluateItems(runtime, scope);
     runtime.position = start;
-    return charged(runtime, concatenated(values.map(softText), runtime.autoescape));
+    return runtime.meter.made(concatenated(values.map(softText), runtime.autoescape));
   };
 }
 
@@ -267,6 +270,8 @@ function compileCompare({first, rest, start}: NodeOf<'compare'>, frame: Frame): 
     for (const {holds, evaluate} of steps) {
       const right = evaluate(runtime, scope);
       runtime.position = start;
+      runtime.meter.read(left);
+      runtime.meter.read(right);
       if (!holds(left, right)) return false;
       left = right;
     }

@@ -3,8 +3,8 @@
  * are functions of a runtime and a scope.
  */
 import type {Builtin, BuiltinContext} from './builtin.ts';
-import type {Meter} from './limits.ts';
 import {escapeMarkup} from './markup.ts';
+import type {Meter} from './meter.ts';
 import {Markup} from './objects.ts';
 import {PythonError} from './python-error.ts';
 import {str} from './text.ts';
@@ -80,7 +80,7 @@ export class Runtime implements BuiltinContext {
   }
 
   write(text: string): void {
-    this.meter.stepsFor(text.length);
+    this.meter.stepsForText(text.length);
     this.#output += text;
     const {maxOutputLength} = this.meter.limits;
     if (this.#output.length > maxOutputLength) {

@@ -5,8 +5,8 @@
 import {PythonError} from './python-error.ts';
 
 /** In UTF-16 units; far above any prompt. */
-const maxTextLength = 2 ** 25;
-const maxListLength = 2 ** 22;
+const maxTextLength = 2 ** 24;
+const maxListLength = 2 ** 21;
 const maxIntegerBits = 2 ** 16;
 
 export function assertTextLength(length: number): void {

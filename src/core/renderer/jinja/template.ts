@@ -5,7 +5,8 @@
 import type {BlockStatement, TemplateTree} from './ast.ts';
 import {compileBody} from './compile-statement.ts';
 import {type Execute, Frame, type Unit} from './frame.ts';
-import {defaultRenderLimits, Meter, type RenderLimits} from './limits.ts';
+import {defaultRenderLimits, type RenderLimits} from './limits.ts';
+import {Meter} from './meter.ts';
 import {PyFunction, Undefined} from './objects.ts';
 import {type BlockBody, createScope, type Environment, Runtime} from './runtime.ts';
 import {addStatements, undeclaredNames} from './symbols.ts';

@@ -1,6 +1,6 @@
 /** `textwrap.wrap` of one line: words in lines of a given width, long words broken, hyphens as places to break. */
 import {codePointLength} from '../../util/python-text.ts';
-import {characters} from './code-points.ts';
+import {substring} from './code-points.ts';
 import {valueError} from './python-error.ts';
 
 export interface WrapOptions {
@@ -24,7 +24,10 @@ const spacePieces = new RegExp(`(${space}+)`, 'u');
 export function wrapText(text: string, options: WrapOptions): string[] {
   if (options.width <= 0) throw valueError(`invalid width ${options.width} (must be > 0)`);
   const pattern = options.breaksOnHyphens ? hyphenPieces : spacePieces;
-  const pieces = text.split(pattern).filter((piece) => piece !== '' && piece !== undefined);
+  const pieces = text
+    .split(pattern)
+    .filter((piece) => piece !== '' && piece !== undefined)
+    .reverse();
   const lines: string[] = [];
   while (pieces.length > 0) {
     const line = takeLine(pieces, options, lines.length > 0);
@@ -33,16 +36,17 @@ export function wrapText(text: string, options: WrapOptions): string[] {
   return lines;
 }
 
-/** Takes the pieces of one line off the front. Space at its end is dropped, at its start too but in the first line. */
+/** Takes the pieces of one line; the next one is the last in the array. Space at its end is dropped, at its start too but in the first line. */
 function takeLine(pieces: string[], options: WrapOptions, dropsSpace: boolean): string {
-  if (dropsSpace && isBlank(pieces[0]!)) pieces.shift();
+  if (dropsSpace && isBlank(pieces.at(-1)!)) pieces.pop();
   const line: string[] = [];
   let width = 0;
-  while (pieces.length > 0 && width + codePointLength(pieces[0]!) <= options.width) {
-    width += codePointLength(pieces[0]!);
-    line.push(pieces.shift()!);
+  while (pieces.length > 0 && width + codePointLength(pieces.at(-1)!) <= options.width) {
+    width += codePointLength(pieces.at(-1)!);
+    line.push(pieces.pop()!);
   }
-  if (pieces.length > 0 && codePointLength(pieces[0]!) > options.width) line.push(...breakWord(pieces, width, options));
+  if (pieces.length > 0 && codePointLength(pieces.at(-1)!) > options.width)
+    line.push(...breakWord(pieces, width, options));
   if (line.length > 0 && isBlank(line.at(-1)!)) line.pop();
   return line.join('');
 }
@@ -53,11 +57,13 @@ function isBlank(piece: string): boolean {
 
 /** The beginning of a word that fits no line. */
 function breakWord(pieces: string[], used: number, options: WrapOptions): string[] {
-  if (!options.breaksLongWords) return used === 0 ? [pieces.shift()!] : [];
-  const piece = characters(pieces[0]!);
+  if (!options.breaksLongWords) return used === 0 ? [pieces.pop()!] : [];
+  const piece = pieces.pop()!;
   const room = options.width - used;
-  const hyphen = options.breaksOnHyphens ? piece.slice(0, room).lastIndexOf('-') : -1;
-  const end = hyphen > 0 && piece.slice(0, hyphen).some((character) => character !== '-') ? hyphen + 1 : room;
-  pieces[0] = piece.slice(end).join('');
-  return [piece.slice(0, end).join('')];
+  const fitting = substring(piece, 0, room);
+  const hyphen = options.breaksOnHyphens ? fitting.lastIndexOf('-') : -1;
+  const hasText = /[^-]/.test(fitting.slice(0, Math.max(0, hyphen)));
+  const taken = hasText ? fitting.slice(0, hyphen + 1) : fitting;
+  pieces.push(piece.slice(taken.length));
+  return [taken];
 }

@@ -137,7 +137,10 @@ function* batch(value: Value, size: Value, fill: Value): Generator<Value> {
     row.push(item);
   }
   if (row.length === 0) return;
-  if (fill !== null) while (row.length < toIndex(size)) row.push(fill);
+  if (fill !== null) {
+    assertListLength(toIndex(size));
+    while (row.length < toIndex(size)) row.push(fill);
+  }
   yield row;
 }
 
