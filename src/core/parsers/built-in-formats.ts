@@ -15,6 +15,7 @@ import {inklingFormats} from './tool/inkling.ts';
 import {invokeFormats} from './tool/invoke.ts';
 import {jsonArrayFormats} from './tool/json-array.ts';
 import {jsonObjectFormats} from './tool/json-object.ts';
+import {k2HorizonFormats} from './tool/k2-horizon.ts';
 import {kimiK2Formats} from './tool/kimi-k2.ts';
 import {kimiK3Formats} from './tool/kimi-k3.ts';
 import {minicpm5Formats} from './tool/minicpm5.ts';
@@ -42,6 +43,7 @@ export const builtInFormats: readonly Format[] = [
   ...pythonCallFormats,
   ...gemmaFormats,
   ...minicpm5Formats,
+  ...k2HorizonFormats,
   ...kimiK3Formats,
   ...minimaxM3Formats,
   ...museFormats,

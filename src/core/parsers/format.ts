@@ -24,6 +24,10 @@ export interface Transition {
   drops?: boolean;
   /** What the text becomes that the capture left here had collected; by default it was only read. */
   shows?: 'content' | 'reasoning';
+  /** The calls that follow count only together: they wait until the group closes; one that fails makes all of them text. */
+  opensGroup?: boolean;
+  /** The calls of the group are told; a group without any is text. */
+  closesGroup?: boolean;
   /** Text that is added to the content, as if the model had written it. */
   inserts?: string;
   /** Gives the reader of the next mode the name of its call without announcing it yet. */

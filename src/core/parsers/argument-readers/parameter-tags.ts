@@ -30,6 +30,10 @@ export interface ParameterTags {
   undeclared?: 'text' | 'json';
   /** A value that is not closed before its call ends is dropped, so values are sent when they are closed. */
   dropsUnclosed?: boolean;
+  /** Around a type that may be written between key and value; it counts for parameters that are not declared. */
+  typeTags?: {open: string; close: string};
+  /** Text between parameters, a value without its tags or a key given twice: no call. */
+  isStrict?: boolean;
   /** What stands in the place of a key: the key itself, in quotes or not, unless a format has more there. */
   readKey?: (written: string) => WrittenKey;
 }
@@ -78,6 +82,9 @@ class ParameterTagsReader implements ArgumentReader {
   /** Text where the opener of a value should stand. */
   #beforeValue = '';
   #kind: WrittenKey['kind'];
+  #writtenType: JsonSchema | undefined;
+  /** A strict format's rule was broken. */
+  #isBroken = false;
   /** Text of the value that was not sent. */
   #value = '';
   /** The value goes out while it grows. */
@@ -116,7 +123,7 @@ class ParameterTagsReader implements ArgumentReader {
       this.#consume(this.#text.slice(0, hit.index));
       this.#text = this.#text.slice(hit.index);
       if (hit.marker === undefined) break;
-      const state = this.#take(hit.marker, final);
+      const state = this.#isOutOfPlace(hit.marker) ? 'failed' : this.#take(hit.marker, final);
       if (state === 'wait') break;
       if (state !== 'more') return this.#end(state);
     }
@@ -127,6 +134,15 @@ class ParameterTagsReader implements ArgumentReader {
     if (this.#part === 'key') this.#key += text;
     else if (this.#part === 'value') this.#growValue(text);
     else if (this.#part === 'opener') this.#beforeValue += text;
+    else if (this.#tags.isStrict === true && text.trim() !== '') this.#isBroken = true;
+  }
+
+  /** The rules of a strict format do not allow that marker here. */
+  #isOutOfPlace(marker: string): boolean {
+    const {isStrict, keyClose, valueOpen, valueClose, keyOpen, callClose} = this.#tags;
+    if (isStrict !== true) return false;
+    const expected = {between: [keyOpen, callClose], key: [keyClose], opener: [valueOpen], value: [valueClose]};
+    return this.#isBroken || !expected[this.#part].includes(marker);
   }
 
   /** What a marker at the beginning of the text does. */
@@ -136,11 +152,20 @@ class ParameterTagsReader implements ArgumentReader {
     if (marker === valueClose && this.#part === 'opener') return this.#closeUnopened(final);
     if (this.#part === 'value') this.#endUnclosedValue();
     if (marker === this.#tags.keyClose && this.#part === 'key') return this.#endKey();
-    if (marker === valueOpen && this.#part === 'opener') return this.#beginValue(marker);
+    if (marker === valueOpen && this.#part === 'opener') return this.#beginOpenedValue(marker);
     if (marker === keyOpen) return this.#beginKey();
     if (marker === valueClose) return this.#skip(marker);
     if (marker === callClose) this.#text = this.#text.slice(marker.length);
     return 'done';
+  }
+
+  #beginOpenedValue(marker: string): ReaderState {
+    const before = this.#beforeValue.trim();
+    const {open, close} = this.#tags.typeTags ?? {open: '', close: ''};
+    const isType = open !== '' && before.startsWith(open) && before.endsWith(close);
+    this.#writtenType = isType ? {type: before.slice(open.length, -close.length).trim()} : undefined;
+    if (this.#tags.isStrict === true) this.#isBroken = (before !== '' && !isType) || this.#seen.has(this.#key);
+    return this.#beginValue(marker);
   }
 
   /** The opener of the value is missing. */
@@ -192,7 +217,9 @@ class ParameterTagsReader implements ArgumentReader {
 
   #schema(): JsonSchema | undefined {
     if (this.#kind !== undefined) return this.#kind === 'json' ? this.#jsonSchema() : TEXT;
-    return this.#properties[this.#key] ?? (this.#tags.undeclared === 'json' ? ANY_JSON : undefined);
+    return (
+      this.#properties[this.#key] ?? this.#writtenType ?? (this.#tags.undeclared === 'json' ? ANY_JSON : undefined)
+    );
   }
 
   /** A value that is written as JSON; a declared type that it does not have still wins. */

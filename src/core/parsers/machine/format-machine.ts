@@ -8,6 +8,7 @@ import type {ArgumentReader, ReaderStep} from '../argument-reader.ts';
 import type {FinishReason} from '../events.ts';
 import type {CaptureMode, MachineDefinition, Mode, ReaderMode, TextMode, Transition} from '../format.ts';
 import type {ParserContext} from '../output-parser.ts';
+import {CallGroup} from './call-group.ts';
 import {MarkerScanner} from './marker-scanner.ts';
 import type {ParseSink} from './parse-sink.ts';
 
@@ -37,6 +38,8 @@ export class FormatMachine {
   #remembered: string | undefined;
   #reader: ArgumentReader | undefined;
   #call: OpenCall | undefined;
+  /** Calls that wait for the end of their group. */
+  #group: CallGroup | undefined;
   /** Name of the call that the next reader reads. */
   #pendingName: string | undefined;
 
@@ -188,10 +191,12 @@ export class FormatMachine {
   #follow(transition: Transition, marker: string, mode: Mode): void {
     if (transition.marker === 'keep' && mode.kind === 'text') this.#tell(mode, marker);
     if (transition.opensCall === true) this.#openMarkup();
+    if (transition.opensGroup === true) this.#group = new CallGroup();
     if (transition.marker === 'reread') this.#text = marker + this.#text;
     else if (transition.marker !== 'keep') this.#remember(marker);
     if (transition.shows !== undefined) this.#showCaptured(transition.shows);
     if (transition.inserts !== undefined) this.#sink.content(transition.inserts);
+    if (transition.closesGroup === true) this.#closeGroup();
     if (transition.fails === true) this.#giveUpMarkup('content');
     if (transition.drops === true) this.#remembered = undefined;
     if (transition.call !== undefined) {
@@ -272,27 +277,46 @@ export class FormatMachine {
   #giveUpMarkup(as = this.#definition.unnamedMarkup ?? 'content'): void {
     const markup = this.#remembered ?? '';
     this.#remembered = undefined;
+    if (this.#group !== undefined) this.#dropGroup();
     if (as === 'content' && markup !== '') this.#sink.content(markup);
   }
 
-  #startCall(name: string, id: string | undefined): void {
+  #dropGroup(): void {
+    this.#group = undefined;
+    this.#call = undefined;
+  }
+
+  #closeGroup(): void {
+    this.#endCall();
+    if (this.#group === undefined || this.#group.isEmpty) return this.#giveUpMarkup('content');
+    this.#group.release(this.#sink);
+    this.#group = undefined;
     this.#remembered = undefined;
+  }
+
+  /** Where calls go: to the reader of the answer, or to the group that they wait in. */
+  get #calls(): ParseSink | CallGroup {
+    return this.#group ?? this.#sink;
+  }
+
+  #startCall(name: string, id: string | undefined): void {
+    if (this.#group === undefined) this.#remembered = undefined;
     this.#call = {name, hasArguments: false};
-    this.#sink.callStart(name, id);
+    this.#calls.callStart(name, id);
   }
 
   #tellArguments(json: string): void {
     if (json === '' || this.#call === undefined) return;
     this.#call.hasArguments = true;
-    this.#sink.callArguments(json);
+    this.#calls.callArguments(json);
   }
 
   /** @param none arguments of a call that has none */
   #endCall(none = '{}'): void {
     if (this.#call === undefined) return;
-    if (!this.#call.hasArguments) this.#sink.callArguments(none);
+    if (!this.#call.hasArguments) this.#calls.callArguments(none);
     this.#call = undefined;
-    this.#sink.callEnd();
+    this.#calls.callEnd();
   }
 
   #scanner(mode: TextMode | CaptureMode): MarkerScanner {

@@ -59,7 +59,7 @@ function kimiK3(context: ParserContext, parts: MachineParts): MachineDefinition 
             ends: [CALL, close('tools')],
             readKey,
           }),
-          true,
+          {isStrict: true},
         ),
         next: 'tools',
       },
