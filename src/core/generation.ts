@@ -5,6 +5,7 @@
  */
 import {type AnswerControls, prepareControls} from './answer-constraint.ts';
 import type {AnswerFormats, AnswerReader, ChoiceReader} from './answer-reader.ts';
+import {type Beam, type BeamSearch, checkBeamAllowlist, searchBeams} from './beam-search.ts';
 import type {GenerationConfig, SamplingDefaults} from './config/generation-config.ts';
 import type {EngineClient} from './engine/client/engine-client.ts';
 import type {EngineRequest} from './engine/protocol.ts';
@@ -172,10 +173,62 @@ class RunningGeneration implements Generation {
   }
 
   async *#generate(): AsyncGenerator<ChatEvent, void, undefined> {
+    if (this.#generation.request.use_beam_search) return yield* this.#generateBeams();
     const choices = await this.#openChoices();
     const run = (index: number, leave: AbortSignal) => this.#runChoice(index, choices[index]!, leave);
     const {signal} = this.#generation;
     for await (const {index, value} of mergeStreams(choices.length, run, {signal})) yield* toEvents(index, value);
+  }
+
+  /** The best beams of each prompt, whole, after the last step. */
+  async *#generateBeams(): AsyncGenerator<ChatEvent, void, undefined> {
+    const {request, prepared, signal} = this.#generation;
+    checkBeamAllowlist(request.allowed_token_ids);
+    for (const {prompt} of prepared) this.#checkPromptTokens(prompt);
+    for (const [index, each] of prepared.entries()) {
+      const beams = await searchBeams(this.#beamSearch(index, each), this.#parts.engine, signal);
+      this.#noteCachedTokens(each.prompt, beams[0]?.numCachedTokens ?? null);
+      for (const [rank, beam] of beams.entries()) yield* toEvents(index * request.n + rank, this.#readBeam(beam, each));
+    }
+  }
+
+  #beamSearch(index: number, {prompt, resolved: {sampling}}: PreparedPrompt): BeamSearch {
+    const {request, requestId} = this.#generation;
+    const {tokenizer, generation} = this.#parts;
+    const endTokenIds = [...generation.eosTokenIds, ...(tokenizer.eosTokenId === null ? [] : [tokenizer.eosTokenId])];
+    return {
+      requestId: `${requestId}.${index}`,
+      promptTokenIds: prompt.tokenIds,
+      request: {sampling: plainSampling(sampling), priority: Number(request.priority), cacheSalt: request.cache_salt},
+      width: request.n,
+      maxTokens: sampling.maxTokens,
+      endTokenIds: new Set(request.ignore_eos ? [] : endTokenIds),
+      lengthPenalty: request.length_penalty,
+      allowedTokenIds: request.allowed_token_ids,
+    };
+  }
+
+  #readBeam(beam: Beam, {prompt, resolved, reader: answerReader}: PreparedPrompt): ChoiceDelta {
+    const {request} = this.#generation;
+    const {tokenizer} = this.#parts;
+    const reader = answerReader?.openChoice() ?? null;
+    // The end token is hidden as that of any other output is: it is the last one of an output that ended by `stop`.
+    const shown = beam.endTokenId === null ? beam.tokenIds : [...beam.tokenIds, beam.endTokenId];
+    const text = {...resolved.text, stop: [], minTokens: 0};
+    const processor = new OutputProcessor({tokenizer, promptTokenIds: prompt.tokenIds, text, reader});
+    const count = request.top_logprobs;
+    const delta = processor.process({
+      ...wholeOutput,
+      tokenTimesMs: [],
+      requestId: this.#generation.requestId,
+      newTokenIds: shown,
+      logprobs: request.logprobs
+        ? beam.logprobs.map(([chosen, ...others]) => [chosen!, ...others.slice(0, count)])
+        : null,
+      finishReason: beam.endTokenId === null ? 'length' : 'stop',
+      stopReason: beam.endTokenId,
+    });
+    return {...delta!, tokenIds: beam.tokenIds, numTokens: beam.tokenIds.length, reader};
   }
 
   /** All choices, after what the reference checks in its engine and what needs the tokenizer. */
@@ -195,6 +248,11 @@ class RunningGeneration implements Generation {
       ...prompt,
       sampling: index === 0 ? params : {...params, promptLogprobs: null},
     }));
+  }
+
+  #checkPromptTokens({tokenIds}: RenderedPrompt): void {
+    if (tokenIds.length === 0) throw new ValidationError('The decoder prompt cannot be empty');
+    checkPromptIds(tokenIds, this.#parts.engine.info.vocabSize);
   }
 
   #checkPrompt({tokenIds}: RenderedPrompt): void {
@@ -250,6 +308,32 @@ class RunningGeneration implements Generation {
       }),
     };
   }
+}
+
+/** What every output has that comes as a whole. */
+const wholeOutput = {
+  promptLogprobs: null,
+  numCachedTokens: null,
+  start: null,
+  numPreemptions: 0,
+  error: null,
+} as const;
+
+/** Beam search looks at the model's own scores only. */
+function plainSampling(sampling: SamplingParams): SamplingParams {
+  return {
+    ...sampling,
+    presencePenalty: 0,
+    frequencyPenalty: 0,
+    repetitionPenalty: 1,
+    logitBias: [],
+    allowedTokenIds: null,
+    badWordsTokenIds: [],
+    stopTokenIds: [],
+    promptLogprobs: null,
+    constraint: null,
+    repetitionDetection: null,
+  };
 }
 
 /** A tokenizer may know more tokens than the model, for example of images; a client may send any id. */

@@ -4,8 +4,7 @@
  */
 import {EngineDeadError, NotFoundError, OverloadedError, ValidationError} from '../core/errors.ts';
 import type {ChatCompletionRequest} from '../core/protocol/openai/chat-completion.ts';
-import {type CompletionRequest, promptsOf, toSamplingRequest} from '../core/protocol/openai/completion.ts';
-import {refuseUnsupportedFields} from '../core/protocol/openai/unsupported-fields.ts';
+import {type CompletionRequest, promptsOf} from '../core/protocol/openai/completion.ts';
 import type {ServerContext} from './server-context.ts';
 
 /** The texts of the reference; both queue limits answer before anything is rendered. */
@@ -83,12 +82,11 @@ export function checkMediaOptions(
   }
 }
 
-/** @throws NotFoundError, EngineDeadError, OverloadedError, UnsupportedError, ValidationError */
+/** @throws NotFoundError, EngineDeadError, OverloadedError, ValidationError */
 export function checkRequestPolicy(request: ChatCompletionRequest, context: ServerContext): void {
   checkModelName(request, context);
   checkCapacity(request, context);
   checkChatOptions(request, context);
-  refuseUnsupportedFields(request);
 }
 
 function checkChatOptions(request: ChatCompletionRequest, context: ServerContext): void {
@@ -111,7 +109,6 @@ export function checkCompletionPolicy(request: CompletionRequest, context: Serve
   if (request.stream && request.use_beam_search) {
     throw new ValidationError('Streaming is not currently supported with beam search');
   }
-  refuseUnsupportedFields(toSamplingRequest(request));
 }
 
 /** For a completion request that is only rendered. */

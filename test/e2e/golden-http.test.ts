@@ -16,15 +16,8 @@ const missingFlags: Readonly<Record<string, {issue: number}>> = {
   '--reasoning-parser': {issue: 6},
 };
 
-const fieldsOf = ({request}: GoldenCase) => (request.body ?? {}) as Record<string, {type?: string} | null | undefined>;
-
 /** Lines that cannot pass yet. */
 const missingFeatures: {what: string; issue: number; isNeeded: (line: GoldenCase) => boolean}[] = [
-  {
-    what: 'beam search',
-    issue: 7,
-    isNeeded: (line) => Boolean(fieldsOf(line).use_beam_search) && line.response.status === 200,
-  },
   {
     what: "the template language's own errors",
     issue: 5,

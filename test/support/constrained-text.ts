@@ -84,14 +84,14 @@ export function constrainedText(
   const compiler = new ConstraintCompiler();
   compiler.setVocabulary(smallVocabulary);
   const params = samplingParams({eosTokenId: endTokenId, constraint});
-  const processor = compiler.processorFor({...params, constraint});
+  const holder = compiler.holderFor({...params, constraint});
   const tokenIds: number[] = [];
   const logits = new Float32Array(endTokenId + 1);
   while (tokenIds.length < maxTokens) {
     logits.forEach((_, id) => {
       logits[id] = nextUniform() + (tokenIds.length > longAfter ? preference(id) : 0);
     });
-    processor.apply(logits, tokenIds);
+    holder.hold(logits, tokenIds);
     const tokenId = logits.indexOf(Math.max(...logits));
     if (logits[tokenId] === Number.NEGATIVE_INFINITY) throw new Error('no token is left');
     if (tokenId === endTokenId) return spell(tokenIds);

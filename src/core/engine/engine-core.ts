@@ -5,7 +5,7 @@
  */
 import type {EngineConfig} from '../config/engine-config.ts';
 import {GenerationError, OverloadedError, serializeError, ValidationError} from '../errors.ts';
-import type {LogitsProcessor} from '../sampling/logits-processors/logits-processor.ts';
+import type {OutputHolder} from '../sampling/logits-processors/logits-processor.ts';
 import {SeedMixer} from '../sampling/random.ts';
 import {endsInRepetition} from '../sampling/repetition-detection.ts';
 import {type SampledToken, Sampler} from '../sampling/sampler.ts';
@@ -157,8 +157,8 @@ export class EngineCore {
   #add(request: EngineRequest): void {
     assertInvariant(!this.#sequences.has(request.requestId), 'ids of open requests are unique');
     const constraint = this.#constraintOf(request.sampling);
-    const processor = constraint instanceof Error ? null : constraint;
-    const sequence = new Sequence(request, this.#numArrivals++, this.#seeds.next(), processor);
+    const holder = constraint instanceof Error ? null : constraint;
+    const sequence = new Sequence(request, this.#numArrivals++, this.#seeds.next(), holder);
     this.#sequences.set(sequence.requestId, sequence);
     this.#scheduler.add(sequence);
     if (constraint instanceof Error) this.#finish(sequence, [], {reason: 'error', error: constraint});
@@ -168,10 +168,10 @@ export class EngineCore {
   }
 
   /** What holds a sequence to its constraint; the error when the constraint cannot be used. */
-  #constraintOf(params: SamplingParams): LogitsProcessor | Error | null {
+  #constraintOf(params: SamplingParams): OutputHolder | Error | null {
     if (params.constraint === null) return null;
     try {
-      return this.#constraints.processorFor({...params, constraint: params.constraint});
+      return this.#constraints.holderFor({...params, constraint: params.constraint});
     } catch (error) {
       if (error instanceof GenerationError || error instanceof ValidationError) return error;
       throw error;

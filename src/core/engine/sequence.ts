@@ -2,7 +2,7 @@
  * One token list in the engine, from the request to its end. Holds what scheduling and sampling must remember; who may
  * change which part: the scheduler the status, the KV cache manager the row, the engine core the tokens.
  */
-import type {LogitsProcessor} from '../sampling/logits-processors/logits-processor.ts';
+import type {OutputHolder} from '../sampling/logits-processors/logits-processor.ts';
 import {createSamplingState, type SamplingState} from '../sampling/sampler.ts';
 import type {TokenLogprobs} from '../sampling/token-logprobs.ts';
 import {nowMs} from '../util/clock.ts';
@@ -41,7 +41,7 @@ export class Sequence {
    * @param freshSeed seed of the draws when the request gives none
    * @param constraint what holds the output to the request's constraint
    */
-  constructor(request: EngineRequest, arrival: number, freshSeed: bigint, constraint: LogitsProcessor | null = null) {
+  constructor(request: EngineRequest, arrival: number, freshSeed: bigint, constraint: OutputHolder | null = null) {
     this.requestId = request.requestId;
     this.priority = request.priority;
     this.arrival = arrival;

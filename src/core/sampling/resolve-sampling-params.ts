@@ -176,7 +176,7 @@ const SAMPLING_RULES: SamplingRule[] = [
     message: ({request}) => `bad_words cannot contain an empty string. Got bad_words=${pythonRepr(request.bad_words)}`,
   },
   {
-    isBroken: ({request, temperature}) => temperature < GREEDY_BELOW && request.n > 1,
+    isBroken: ({request, temperature}) => temperature < GREEDY_BELOW && request.n > 1 && !request.use_beam_search,
     message: ({request}) => `n must be 1 when using greedy sampling, got ${request.n}.`,
   },
 ];

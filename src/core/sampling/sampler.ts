@@ -1,13 +1,18 @@
 /**
  * From the logits of one row to the next token: logits processors, then the most likely token (temperature 0) or a
- * seeded draw. Order as vLLM (vllm/v1/sample/sampler.py): allowed ids, bad words, min tokens, constraint, logit bias,
+ * seeded draw. Order as vLLM (vllm/v1/sample/sampler.py): constraint, allowed ids, bad words, min tokens, logit bias,
  * penalties, temperature, min-p, top-k, top-p, draw.
  */
 import {GenerationError, ValidationError} from '../errors.ts';
 import {allowedTokenIds} from './logits-processors/allowed-token-ids.ts';
 import {badWords} from './logits-processors/bad-words.ts';
 import {logitBias} from './logits-processors/logit-bias.ts';
-import {impossible, type LogitsProcessor, type LogitsProcessorFactory} from './logits-processors/logits-processor.ts';
+import {
+  impossible,
+  type LogitsProcessor,
+  type LogitsProcessorFactory,
+  type OutputHolder,
+} from './logits-processors/logits-processor.ts';
 import {minTokens} from './logits-processors/min-tokens.ts';
 import {penalties} from './logits-processors/penalties.ts';
 import {thinkingBudget} from './logits-processors/thinking-budget.ts';
@@ -16,13 +21,20 @@ import type {SamplingParams} from './sampling-params.ts';
 import {TokenDistribution} from './token-distribution.ts';
 import {logprobsOf, type ScoreKind, type TokenLogprobs} from './token-logprobs.ts';
 
-/** In the order in which they run. A constraint comes between them: the first ones take tokens out, as it does. */
-const maskFactories: readonly LogitsProcessorFactory[] = [allowedTokenIds, badWords, minTokens];
-const changeFactories: readonly LogitsProcessorFactory[] = [logitBias, penalties, thinkingBudget];
+/** In the order in which they run. */
+const processorFactories: readonly LogitsProcessorFactory[] = [
+  allowedTokenIds,
+  badWords,
+  minTokens,
+  logitBias,
+  penalties,
+  thinkingBudget,
+];
 
 /** What sampling keeps of one sequence from step to step. */
 export interface SamplingState {
   readonly params: SamplingParams;
+  readonly constraint: OutputHolder | null;
   readonly processors: readonly LogitsProcessor[];
   readonly random: Random;
 }
@@ -35,14 +47,14 @@ export function createSamplingState(
   params: SamplingParams,
   promptTokenIds: readonly number[],
   freshSeed: bigint,
-  constraint: LogitsProcessor | null = null,
+  constraint: OutputHolder | null = null,
 ): SamplingState {
-  const create = (factory: LogitsProcessorFactory) => factory(params, promptTokenIds);
   return {
     params,
-    processors: [...maskFactories.map(create), constraint, ...changeFactories.map(create)].filter(
-      (processor) => processor !== null,
-    ),
+    constraint,
+    processors: processorFactories
+      .map((create) => create(params, promptTokenIds))
+      .filter((processor) => processor !== null),
     random: Random.fromSeed(params.seed ?? freshSeed),
   };
 }
@@ -78,9 +90,11 @@ export class Sampler {
    */
   sampleWithLogprobs(logits: Float32Array, state: SamplingState, outputTokenIds: readonly number[]): SampledToken {
     const {logprobs: count, logprobTokenIds: tokenIds} = state.params;
+    const settled = state.constraint?.hold(logits, outputTokenIds) ?? null;
     if (this.#isRaw) this.#scores.set(logits);
-    const tokenId = this.sample(logits, state, outputTokenIds);
-    if (!this.#isRaw) this.#storeProcessed(logits, state);
+    const tokenId = settled ?? this.#sampleHeld(logits, state, outputTokenIds);
+    if (!this.#isRaw && settled === null) this.#storeProcessed(logits, state);
+    if (!this.#isRaw && settled !== null) this.#scores.set(logits);
     const logprobs = logprobsOf(this.#scores, tokenId, {count: count ?? 0, tokenIds}, this.#scoreKind);
     return {tokenId, logprobs};
   }
@@ -103,6 +117,10 @@ export class Sampler {
    *   request's parameters that leave no token
    */
   sample(logits: Float32Array, state: SamplingState, outputTokenIds: readonly number[]): number {
+    return state.constraint?.hold(logits, outputTokenIds) ?? this.#sampleHeld(logits, state, outputTokenIds);
+  }
+
+  #sampleHeld(logits: Float32Array, state: SamplingState, outputTokenIds: readonly number[]): number {
     for (const processor of state.processors) processor.apply(logits, outputTokenIds);
     const mostLikely = argmax(logits);
     if (!Number.isFinite(logits[mostLikely])) throw faultOf(mostLikely, state);
@@ -150,7 +168,7 @@ function argmax(logits: Float32Array): number {
  */
 function faultOf(mostLikely: number, {processors, params}: SamplingState): Error {
   const isEmpty = mostLikely === -1;
-  if (processors.length === 0) {
+  if (processors.length === 0 && params.constraint === null) {
     return new GenerationError(`The model produced ${isEmpty ? 'no finite' : 'an infinite'} logit.`);
   }
   return new ValidationError(

@@ -3,7 +3,7 @@
  * the same few schemas. Lives where tokens are picked, in the engine process.
  */
 import {GenerationError} from '../errors.ts';
-import type {LogitsProcessor} from '../sampling/logits-processors/logits-processor.ts';
+import type {OutputHolder} from '../sampling/logits-processors/logits-processor.ts';
 import type {OutputConstraint} from '../sampling/output-constraint.ts';
 import type {SamplingParams} from '../sampling/sampling-params.ts';
 import type {TokenVocabulary} from '../sampling/token-vocabulary.ts';
@@ -32,7 +32,7 @@ export class ConstraintCompiler {
    * @param params their `constraint` is not null
    * @throws ValidationError when the constraint cannot be used
    */
-  processorFor(params: SamplingParams & {constraint: OutputConstraint}): LogitsProcessor {
+  holderFor(params: SamplingParams & {constraint: OutputConstraint}): OutputHolder {
     return new TokenConstraint(this.#compile(params.constraint), params);
   }
 

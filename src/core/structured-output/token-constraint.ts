@@ -3,12 +3,12 @@
  * when the answer is complete, and when nothing else may, it must.
  */
 import {GenerationError} from '../errors.ts';
-import {impossible, type LogitsProcessor} from '../sampling/logits-processors/logits-processor.ts';
+import {impossible, type OutputHolder} from '../sampling/logits-processors/logits-processor.ts';
 import type {SamplingParams} from '../sampling/sampling-params.ts';
 import type {CompiledConstraint} from './compile-constraint.ts';
 import type {GrammarState} from './grammar-states.ts';
 
-export class TokenConstraint implements LogitsProcessor {
+export class TokenConstraint implements OutputHolder {
   readonly #compiled: CompiledConstraint;
   readonly #endIds: number[];
   /** Tokens that have to come, one after the other, before the constraint begins. */
@@ -27,12 +27,13 @@ export class TokenConstraint implements LogitsProcessor {
     this.#state = compiled.states.start;
   }
 
-  apply(logits: Float32Array, outputTokenIds: readonly number[]): void {
+  hold(logits: Float32Array, outputTokenIds: readonly number[]): number | null {
     for (; this.#numSeen < outputTokenIds.length; this.#numSeen++) this.#see(outputTokenIds, this.#numSeen);
-    if (!this.#hasStarted) return;
+    if (!this.#hasStarted) return null;
     const mask = this.#hasEnded ? null : this.#compiled.maskOf(this.#state);
-    if (mask === null || isEmpty(mask)) this.#keepEnd(logits);
-    else this.#keepAllowed(logits, mask);
+    if (mask === null || isEmpty(mask)) return this.#keepEnd(logits);
+    this.#keepAllowed(logits, mask);
+    return null;
   }
 
   #see(outputTokenIds: readonly number[], index: number): void {
@@ -52,13 +53,15 @@ export class TokenConstraint implements LogitsProcessor {
   }
 
   /** Nothing can follow but the end, so what other parameters say against end tokens does not count. */
-  #keepEnd(logits: Float32Array): void {
+  #keepEnd(logits: Float32Array): number | null {
     if (!this.#hasEnded && !this.#state.isFinal) {
       throw new GenerationError('No token of the vocabulary goes on as the constraint of the request demands.');
     }
     logits.fill(impossible);
     const [endId] = this.#endIds;
-    if (endId !== undefined) logits[endId] = 0;
+    if (endId === undefined) return null;
+    logits[endId] = 0;
+    return endId;
   }
 
   /** Hot loop over the vocabulary, 32 tokens at a time. */

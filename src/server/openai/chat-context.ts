@@ -29,7 +29,7 @@ export function chatContext(
     promptText: prompt.text,
     returnTokenIds: chat.return_token_ids,
     returnPromptText: chat.return_prompt_text,
-    returnWeightVersions: chat.return_weight_versions,
+    returnWeightVersions: chat.return_weight_versions && !chat.use_beam_search,
     logprobs: logprobsFormat(chat, options),
     reading: readingForm(generation.reader(prompt), options),
     end: () => ({
@@ -63,6 +63,7 @@ function logprobsFormat(chat: ChatCompletionRequest, {returnTokensAsTokenIds}: S
   return {
     maxCandidates: showsAll ? Number.POSITIVE_INFINITY : chat.top_logprobs,
     asTokenIds: chat.return_tokens_as_token_ids ?? returnTokensAsTokenIds,
+    hidesBytes: chat.use_beam_search,
   };
 }
 

@@ -9,6 +9,8 @@ export interface LogprobsFormat {
   maxCandidates: number;
   /** `token_id:<id>` in place of texts. */
   asTokenIds: boolean;
+  /** The bytes of the chosen token are left out, as the reference does for beams. */
+  hidesBytes?: boolean;
 }
 
 /** JSON has no -Infinity. */
@@ -30,12 +32,12 @@ export function chatLogprobs(positions: readonly DecodedLogprobs[] | null, forma
 }
 
 /** The bytes of a token are those of its text, also where its id is shown; those of candidates are of what is shown. */
-function tokenEntry(position: DecodedLogprobs, {maxCandidates, asTokenIds}: LogprobsFormat) {
+function tokenEntry(position: DecodedLogprobs, {maxCandidates, asTokenIds, hidesBytes}: LogprobsFormat) {
   const sampled = position[0]!;
   return {
     token: tokenShown(sampled, asTokenIds),
     logprob: logprobShown(sampled),
-    bytes: utf8Bytes(sampled.text),
+    bytes: hidesBytes ? null : utf8Bytes(sampled.text),
     top_logprobs: position.slice(0, maxCandidates).map((candidate) => ({
       token: tokenShown(candidate, asTokenIds),
       logprob: logprobShown(candidate),

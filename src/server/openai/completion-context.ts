@@ -63,7 +63,7 @@ export function completionContext(
     logprobs: logprobsFormat(request, options.returnTokensAsTokenIds),
     hasPromptLogprobs: request.prompt_logprobs !== null || (request.echo && request.logprobs !== null),
     returnTokenIds: request.return_token_ids,
-    returnWeightVersions: request.return_weight_versions,
+    returnWeightVersions: request.return_weight_versions && !request.use_beam_search,
     metrics: () => (options.enablePerRequestMetrics ? requestMetrics(generation.timing()) : null),
   };
 }

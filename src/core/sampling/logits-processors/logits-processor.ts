@@ -12,6 +12,16 @@ export interface LogitsProcessor {
   apply(logits: Float32Array, outputTokenIds: readonly number[]): void;
 }
 
+/** Holds an output to a constraint. Runs first: logprobs are made of what it leaves. */
+export interface OutputHolder {
+  /**
+   * @param logits one row `[vocabSize]`, changed in place
+   * @param outputTokenIds as for a processor
+   * @returns the only token that can come, whatever else the parameters say; null when it is not settled
+   */
+  hold(logits: Float32Array, outputTokenIds: readonly number[]): number | null;
+}
+
 export type LogitsProcessorFactory = (
   params: SamplingParams,
   promptTokenIds: readonly number[],

@@ -129,13 +129,6 @@ describe('refusals', () => {
       'The model `<path>` does not exist. Valid aliases: tiny, alias.',
     ],
     [
-      {use_beam_search: true},
-      501,
-      'NotImplementedError',
-      'use_beam_search',
-      '`use_beam_search` is not supported by this server yet.',
-    ],
-    [
       {tools},
       400,
       'BadRequestError',

@@ -1,7 +1,6 @@
 import {describe, expect, it} from 'vitest';
-import {ParameterError, SchemaError, UnsupportedError, ValidationError} from '../../../../../src/core/errors.ts';
+import {ParameterError, SchemaError, ValidationError} from '../../../../../src/core/errors.ts';
 import {parseChatCompletionRequest, stopStringsOf} from '../../../../../src/core/protocol/openai/chat-completion.ts';
-import {refuseUnsupportedFields} from '../../../../../src/core/protocol/openai/unsupported-fields.ts';
 import {JsonFloat, parseJson} from '../../../../../src/core/util/parse-json.ts';
 
 const messages = [{role: 'user', content: 'Hi'}];
@@ -187,27 +186,5 @@ describe('checks before types', () => {
     {prompt_logprobs: 0, stream: true},
   ])('accepts %j', (fields) => {
     expect(() => parse(fields)).not.toThrow();
-  });
-});
-
-describe('refuseUnsupportedFields', () => {
-  it.each([
-    ['response_format', {response_format: {type: 'json_object'}}],
-    ['structured_outputs', {structured_outputs: {regex: 'a'}}],
-    ['use_beam_search', {use_beam_search: true}],
-  ])('names %s', (param, fields) => {
-    const error = errorOf(() => refuseUnsupportedFields(parse(fields)));
-    expect(error).toBeInstanceOf(UnsupportedError);
-    expect(error).toMatchObject({param, message: `\`${param}\` is not supported by this server yet.`});
-  });
-
-  it.each([
-    {},
-    {logprobs: true, top_logprobs: 2, prompt_logprobs: 0, echo: true},
-    {response_format: {type: 'text'}},
-    {kv_transfer_params: {a: 1, prompt_token_ids: [1]}},
-    {repetition_detection: {max_pattern_size: 2, min_pattern_size: 1, min_count: 2}},
-  ])('lets %j pass', (fields) => {
-    expect(() => refuseUnsupportedFields(parse(fields))).not.toThrow();
   });
 });
