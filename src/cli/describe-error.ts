@@ -1,10 +1,10 @@
 /** From anything thrown to what a person reads and what a script gets: lines on stderr, JSON on stdout, exit code. */
-import {ServingError, UsageError} from '../core/errors.ts';
+import {ServingError, TemplateError, UsageError} from '../core/errors.ts';
 
 export interface ErrorDescription {
   /** What is wrong, what is allowed. */
   message: string;
-  /** One line: what to try. */
+  /** What to try, in one line, or the lines at fault. */
   hint: string | null;
   type: string;
   /** 1: it ran and failed; 2: wrong use; 4: an address that cannot be bound. */
@@ -17,6 +17,7 @@ const wrongUseExitCode = 2;
 
 export function describeError(error: unknown): ErrorDescription {
   if (error instanceof UsageError) return {...plain(error), hint: error.hint, exitCode: error.exitCode};
+  if (error instanceof TemplateError) return templateFault(error);
   if (error instanceof ServingError) return plain(error);
   if (isParseError(error))
     return {...plain(error), message: withoutHelpLine(error.message), exitCode: wrongUseExitCode};
@@ -27,6 +28,17 @@ export function describeError(error: unknown): ErrorDescription {
 function plain(error: unknown): ErrorDescription {
   const {name, message} = error instanceof Error ? error : new Error(String(error));
   return {message, hint: null, type: name, exitCode: 1, isBug: false};
+}
+
+/** Where in the template it happened, with its lines below. */
+function templateFault(error: TemplateError): ErrorDescription {
+  const {line, column, codeFrame} = error;
+  if (line === null) return plain(error);
+  return {
+    ...plain(error),
+    message: `${error.message}\nin line ${line}, column ${column} of the template`,
+    hint: codeFrame,
+  };
 }
 
 /** Errors of oclif's parser and of its plugins carry an `oclif` key. */
@@ -55,5 +67,7 @@ function stacks(error: unknown): string[] {
 /** The one JSON document of `--json` on failure. */
 export function errorJson(error: unknown): string {
   const {message, type, exitCode} = describeError(error);
-  return JSON.stringify({error: {message, type, code: exitCode}});
+  if (!(error instanceof TemplateError)) return JSON.stringify({error: {message, type, code: exitCode}});
+  const {line, column} = error;
+  return JSON.stringify({error: {message: error.message, type, code: exitCode, line, column}});
 }

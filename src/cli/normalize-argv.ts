@@ -166,7 +166,7 @@ const opposites = [
 
 function readShortFlag(collected: Collected, argument: string, rest: string[]): void {
   const [, letters, joined] = /^-([A-Za-z]+)=?([\s\S]*)$/.exec(argument)!;
-  const name = shortVllmFlags.get(letters!);
+  const name = collected.byName.has(letters!) ? letters : shortVllmFlags.get(letters!);
   if (name === undefined) throw unknownFlag(collected, argument, letters!);
   readLongFlag(collected, joined === '' ? `--${name}` : `--${name}=${joined}`, rest);
 }

@@ -7,12 +7,10 @@ import {basename, dirname, join, resolve} from 'node:path';
 import {ModelError} from '../errors.ts';
 import {findPackageRoot} from '../util/package-root.ts';
 
-/** Absolute paths of a model's files; null = there is no such file. */
-export interface ModelFiles {
-  /** The `.gguf` file. */
-  weightsPath: string;
+/** Absolute paths of the files that the text side reads; null = there is no such file. */
+export interface TextFiles {
   folder: string;
-  tokenizerPath: string;
+  tokenizerPath: string | null;
   tokenizerConfigPath: string | null;
   specialTokensMapPath: string | null;
   configPath: string | null;
@@ -20,6 +18,13 @@ export interface ModelFiles {
   chatTemplatePath: string | null;
   /** `additional_chat_templates/<name>.jinja`, by name. */
   additionalTemplatePaths: ReadonlyMap<string, string>;
+}
+
+/** Absolute paths of a model's files. */
+export interface ModelFiles extends TextFiles {
+  /** The `.gguf` file. */
+  weightsPath: string;
+  tokenizerPath: string;
   /** The model as the user named it, for logs and as served name. */
   displayName: string;
 }
@@ -58,22 +63,25 @@ async function filesOfFolder(folder: string, displayName: string): Promise<Model
 }
 
 async function filesBesideWeights(weightsPath: string, displayName: string): Promise<ModelFiles> {
-  const folder = dirname(weightsPath);
+  const files = await findTextFiles(dirname(weightsPath));
+  const {tokenizerPath} = files;
+  if (tokenizerPath === null) throw noTokenizerError(weightsPath, displayName);
+  return {...files, weightsPath, tokenizerPath, displayName};
+}
+
+/** @param folder one that exists */
+export async function findTextFiles(folder: string): Promise<TextFiles> {
   const names = new Set(await readdir(folder));
   const pathOf = (name: string) => (names.has(name) ? join(folder, name) : null);
-  const tokenizerPath = pathOf('tokenizer.json');
-  if (tokenizerPath === null) throw noTokenizerError(weightsPath, displayName);
   return {
-    weightsPath,
     folder,
-    tokenizerPath,
+    tokenizerPath: pathOf('tokenizer.json'),
     tokenizerConfigPath: pathOf('tokenizer_config.json'),
     specialTokensMapPath: pathOf('special_tokens_map.json'),
     configPath: pathOf('config.json'),
     generationConfigPath: pathOf('generation_config.json'),
     chatTemplatePath: pathOf('chat_template.jinja'),
     additionalTemplatePaths: await findTemplates(pathOf('additional_chat_templates')),
-    displayName,
   };
 }
 

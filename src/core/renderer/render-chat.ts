@@ -3,55 +3,20 @@
  * against the context length. The order of the steps decides which error a bad request gets.
  */
 import {type PromptSource, sourceText} from '../model/prompt-parts.ts';
-import type {Tokenizer} from '../model/tokenizer.ts';
-import type {ChatCompletionRequest} from '../protocol/openai/chat-completion.ts';
-import type {ContentFormat} from './content-parts.ts';
 import {encodePrompt, promptOffsets} from './encode-prompt.ts';
-import type {ChatTemplates} from './find-chat-template.ts';
 import type {HarmonySettings} from './harmony/harmony-messages.ts';
 import {renderHarmony} from './harmony/render-harmony.ts';
 import {createTemplateRenderer} from './render-with-template.ts';
-import {type TemplateRequest, templateKwargs} from './template-variables.ts';
+import type {RendererOptions, RenderRequest} from './renderer-options.ts';
+import {templateKwargs} from './template-variables.ts';
 
-/** The fields of a chat request that decide its prompt. */
-export type RenderRequest = TemplateRequest &
-  Pick<
-    ChatCompletionRequest,
-    | 'messages'
-    | 'chat_template'
-    | 'continue_final_message'
-    | 'add_special_tokens'
-    | 'truncate_prompt_tokens'
-    | 'truncation_side'
-    | 'max_tokens'
-    | 'max_completion_tokens'
-  > & {tool_choice?: ChatCompletionRequest['tool_choice']};
+export type {RendererOptions, RenderRequest} from './renderer-options.ts';
 
 export interface RenderedPrompt {
   text: string;
   tokenIds: number[];
   /** What was encoded, where that is more than the text. */
   source?: PromptSource;
-}
-
-export interface RendererOptions {
-  tokenizer: Tokenizer;
-  templates: ChatTemplates;
-  /** `auto` looks at how the template uses the content of messages. */
-  contentFormat: ContentFormat | 'auto';
-  /** Template variables that a request may override. */
-  defaultTemplateKwargs: Readonly<Record<string, unknown>>;
-  /** With tool choice `none` the template does not get the tools. */
-  hidesUnusedTools?: boolean;
-  /** First served name; errors show it. */
-  modelName: string;
-  maxModelLen: number;
-  /** Prompts are made by Harmony, without a template. `date` is asked at every request. */
-  harmony?: {date: () => string; hasSystemInstructions: boolean} | null;
-  /** Control tokens that stand in messages, tools and documents stay text. */
-  escapesControlTokens?: boolean;
-  /** How long one template may run; 0 = no limit, absent = 30 seconds. */
-  renderTimeoutSeconds?: number;
 }
 
 export interface Renderer {

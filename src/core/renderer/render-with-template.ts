@@ -4,6 +4,7 @@
  */
 import {ValidationError} from '../errors.ts';
 import type {PromptSource} from '../model/prompt-parts.ts';
+import type {Tokenizer} from '../model/tokenizer.ts';
 import {writeJson} from '../util/write-json.ts';
 import {type ChatTemplate, ChatTemplateCache} from './chat-template.ts';
 import type {ContentFormat} from './content-parts.ts';
@@ -11,12 +12,12 @@ import {openFinalMessage} from './continue-final-message.ts';
 import {createControlTokenEscape} from './control-token-escape.ts';
 import {type ChatTemplates, chooseTemplate} from './find-chat-template.ts';
 import {type ConversationMessage, normalizeMessages} from './normalize-messages.ts';
-import type {RendererOptions, RenderRequest} from './render-chat.ts';
+import type {RendererOptions, RenderRequest} from './renderer-options.ts';
 import {TemplateProcesses} from './template-process/template-processes.ts';
 import {templateVariables} from './template-variables.ts';
 
 /** A template of the server or of a request. */
-interface OpenTemplate {
+export interface OpenTemplate {
   readonly source: string;
   readonly contentFormat: ContentFormat;
   render(variables: Readonly<Record<string, unknown>>): string | Promise<string>;
@@ -69,10 +70,17 @@ function requestedTemplate(request: RenderRequest, {override}: ChatTemplates): s
   return request.chat_template || (typeof fromKwargs === 'string' && fromKwargs) || null;
 }
 
-async function renderRequest(
+/** What a rendering needs besides request and template. */
+export type TemplateRenderOptions = Pick<
+  RendererOptions,
+  'contentFormat' | 'defaultTemplateKwargs' | 'escapesControlTokens' | 'modelName'
+> & {tokenizer: Pick<Tokenizer, 'specialTokens' | 'controlTokens'>};
+
+/** @throws ValidationError, TemplateError, GenerationError */
+export async function renderRequest(
   request: RenderRequest,
   template: OpenTemplate,
-  options: RendererOptions,
+  options: TemplateRenderOptions,
 ): Promise<PromptSource> {
   const conversation = readConversation(request, template, options);
   if (!options.escapesControlTokens) return runTemplate(template, conversation, request);
@@ -89,7 +97,11 @@ async function renderRequest(
   return escaping.toParts(await runTemplate(template, protectedConversation, request));
 }
 
-function readConversation(request: RenderRequest, template: OpenTemplate, options: RendererOptions): Conversation {
+function readConversation(
+  request: RenderRequest,
+  template: OpenTemplate,
+  options: TemplateRenderOptions,
+): Conversation {
   const {contentFormat, defaultTemplateKwargs: kwargs, modelName, tokenizer} = options;
   const messages = normalizeMessages(request.messages, {
     contentFormat: contentFormat === 'auto' ? template.contentFormat : contentFormat,

@@ -1,7 +1,7 @@
 /** What decides about rendering besides the command line: the kind of the model, and variables of the environment. */
 import type {Tokenizer} from '../model/tokenizer.ts';
 import {knowsHarmony} from './harmony/render-harmony.ts';
-import type {RendererOptions} from './render-chat.ts';
+import type {RendererOptions} from './renderer-options.ts';
 
 export interface RendererFacts {
   /** `model_type` of the model's configuration. */
