@@ -3,6 +3,7 @@
  * how its prompt ends. Each choice gets a reader of its own, which hears the text token by token and keeps the pieces
  * until the next event. Parsers and engine side meet here.
  */
+import {callConstraint, type StrictLevel} from './call-constraint.ts';
 import type {Tokenizer} from './model/tokenizer.ts';
 import type {TextReader} from './output/output-processor.ts';
 import {createOutputParser, mayCall, type OutputFormats} from './parsers/create-output-parser.ts';
@@ -14,6 +15,7 @@ import {type FoldedPieces, foldPieces, type ParsedPiece} from './parsers/parsed-
 import {type ThoughtMarks, thoughtMarksOf} from './parsers/thought-marks.ts';
 import type {ChatCompletionRequest} from './protocol/openai/chat-completion.ts';
 import {countToolCalls} from './protocol/openai/earlier-tool-calls.ts';
+import type {StructuredOutputs} from './protocol/openai/structured-outputs.ts';
 import type {TextParams} from './sampling/sampling-params.ts';
 import type {Logger} from './util/logger.ts';
 
@@ -23,6 +25,8 @@ export interface AnswerFormats {
   reasoning: ReasoningFormat | null;
   /** Stop strings act on the answer only, unless a request says otherwise. */
   stopSparesReasoning: boolean;
+  /** How far calls are held to the given tools. */
+  strictLevel: StrictLevel;
   /** Metadata of the checkpoint that describes its answers. */
   responseTemplate?: unknown;
   logger?: Logger;
@@ -34,6 +38,7 @@ export type ReadRequest = Pick<
   'tools' | 'tool_choice' | 'parallel_tool_calls' | 'include_reasoning' | 'stop_spares_reasoning'
 > & {
   messages: readonly {role: string; tool_calls?: unknown}[];
+  stream: boolean;
 };
 
 interface ReadPrompt {
@@ -54,12 +59,14 @@ export function promptTail({tokenIds}: {tokenIds: readonly number[]}, tokenizer:
 export class AnswerReader {
   readonly context: ParserContext;
   readonly #formats: AnswerFormats;
+  readonly #request: ReadRequest;
   readonly #options: ChoiceOptions;
   /** False for a request without tools on a server that reads nothing else. */
   readonly #isAsked: boolean;
 
   constructor(formats: AnswerFormats, request: ReadRequest, prompt: ReadPrompt) {
     this.#formats = formats;
+    this.#request = request;
     this.#isAsked = formats.reasoning !== null || request.tool_choice !== 'none';
     this.context = parserContextOf(request, prompt, formats);
     this.#options = {
@@ -83,6 +90,12 @@ export class AnswerReader {
     if (this.#formats.tool?.whenNone !== 'raw') return null;
     const parser = this.#createParser({...this.context, toolChoice: 'none'});
     return foldPieces([...parser.push(text), ...parser.finish('stop')]);
+  }
+
+  /** What the answer is held to because of its tools; null = nothing. @throws ValidationError */
+  callConstraint(): StructuredOutputs | null {
+    const {tool, strictLevel} = this.#formats;
+    return tool && callConstraint(this.#request, tool, strictLevel);
   }
 
   /** True when thoughts are told apart. */
@@ -145,6 +158,7 @@ function parserContextOf(request: ReadRequest, prompt: ReadPrompt, formats: Answ
     promptTail: prompt.tail,
     numEarlierToolCalls: countToolCalls(request.messages),
     responseTemplate: formats.responseTemplate,
+    hidesCutMarkup: request.stream,
   };
 }
 

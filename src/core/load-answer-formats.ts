@@ -3,7 +3,9 @@
  * chat template gives away. Whatever cannot be used is refused here, before the first request.
  */
 import type {AnswerFormats} from './answer-reader.ts';
+import type {StrictLevel} from './call-constraint.ts';
 import {UsageError, ValidationError} from './errors.ts';
+import {hasCallTag} from './parsers/call-tags.ts';
 import {detectFormats} from './parsers/detect-formats.ts';
 import type {ToolFormat} from './parsers/format.ts';
 import {loadParserPlugin} from './parsers/parser-plugin.ts';
@@ -19,6 +21,8 @@ export interface AnswerOptions {
   reasoningParser: string | null;
   reasoningParserPlugin: string | null;
   stopSparesReasoning: boolean;
+  /** Null = as the format has it. */
+  toolStrictLevel: StrictLevel | null;
   /** False: calls that a request demands come as JSON, whatever the format. */
   enforcesStrictToolCalling: boolean;
 }
@@ -43,8 +47,14 @@ export async function loadAnswerFormats(options: AnswerOptions, sources: FormatS
   const reasoning = names.reasoning === null ? null : used(() => registry.reasoningFormat(names.reasoning!));
   if (tool === null && reasoning === null) return null;
   const {stopSparesReasoning} = options;
-  const {responseTemplate, logger} = sources;
-  return {tool: tool && withEnforcement(tool, options), reasoning, stopSparesReasoning, responseTemplate, logger};
+  return {
+    tool: tool && withEnforcement(tool, options),
+    reasoning,
+    stopSparesReasoning,
+    strictLevel: options.toolStrictLevel ?? ownStrictLevel(tool),
+    responseTemplate: sources.responseTemplate,
+    logger: sources.logger,
+  };
 }
 
 async function createRegistry({toolParserPlugin, reasoningParserPlugin}: AnswerOptions): Promise<ParserRegistry> {
@@ -112,6 +122,14 @@ function used<T>(find: () => T): T {
   }
 }
 
+/** Calls come as JSON when they cannot be held to the markup, or are not to be. */
 function withEnforcement(tool: ToolFormat, {enforcesStrictToolCalling}: AnswerOptions): ToolFormat {
-  return enforcesStrictToolCalling ? tool : {...tool, forcedCalls: 'json'};
+  return enforcesStrictToolCalling && hasCallTag(tool) ? tool : {...tool, forcedCalls: 'json'};
+}
+
+/** Formats whose calls of unknown functions are lost. */
+const HELD_TO_FUNCTIONS = ['glm45', 'glm47', 'ling3'];
+
+function ownStrictLevel(tool: ToolFormat | null): StrictLevel {
+  return tool?.names.some((name) => HELD_TO_FUNCTIONS.includes(name)) ? 'function' : 'auto';
 }

@@ -3,6 +3,7 @@
  * the test gives them. For tests of the server and of everything else that talks to an `Llm`.
  */
 import {join} from 'node:path';
+import type {AnswerFormats} from '../../src/core/answer-reader.ts';
 import type {GenerationConfig} from '../../src/core/config/generation-config.ts';
 import {createLlm, type Llm} from '../../src/core/llm.ts';
 import {findChatTemplates} from '../../src/core/renderer/find-chat-template.ts';
@@ -16,6 +17,8 @@ export interface ScriptedLlmOptions extends Partial<ScriptedEngineOptions> {
   answer?: string;
   generation?: Partial<GenerationConfig>;
   renderer?: Partial<RendererOptions>;
+  /** What answers are read with; without it they are text. */
+  formats?: AnswerFormats;
   logger?: Logger;
 }
 
@@ -41,8 +44,12 @@ export async function createScriptedLlm({
     maxModelLen: engine.info.maxModelLen,
     ...options.renderer,
   });
+  const formats = options.formats ?? null;
   const generation = {defaults: {}, overrideMaxTokens: null, eosTokenIds: [2], warning: null, ...options.generation};
-  return {llm: createLlm({engine, tokenizer, renderer, generation, maxLogprobs: 20, ...(logger && {logger})}), engine};
+  return {
+    llm: createLlm({engine, tokenizer, renderer, generation, formats, maxLogprobs: 20, ...(logger && {logger})}),
+    engine,
+  };
 }
 
 function embeddedTemplates() {

@@ -17,6 +17,7 @@ export function forcedCallsMachine(context: ParserContext): MachineDefinition {
 const requiredCalls: MachineDefinition = {
   start: 'between',
   unnamedMarkup: 'drop',
+  announceWithArguments: true,
   modes: {
     between: {kind: 'text', as: 'nothing', on: {'{': {to: 'call', marker: 'reread', opensCall: true}}},
     call: {

@@ -46,6 +46,8 @@ export interface ParserContext {
    * looking at raw outputs.
    */
   keepsForbiddenCalls?: boolean;
+  /** True: markup whose call a length limit cut off before its name is not shown as text. */
+  hidesCutMarkup?: boolean;
   /** Metadata of the checkpoint that describes its answers (`hf`, `beam`). */
   responseTemplate?: unknown;
   /** Makes random lower-case hex characters for ids; tests pass their own. */

@@ -36,6 +36,8 @@ export class FormatMachine {
   #heldBlanks = '';
   #captured = '';
   #remembered: string | undefined;
+  /** Remembered markup is not shown any more. */
+  #hidesMarkup = false;
   #reader: ArgumentReader | undefined;
   #call: OpenCall | undefined;
   /** Calls that wait for the end of their group. */
@@ -62,6 +64,7 @@ export class FormatMachine {
   }
 
   finish(finishReason: FinishReason): void {
+    this.#hidesMarkup = finishReason === 'length' && this.#context.hidesCutMarkup === true;
     do {
       while (this.#text !== '' && this.#read(true));
     } while (this.#finishMode(this.#mode, finishReason));
@@ -278,7 +281,7 @@ export class FormatMachine {
     const markup = this.#remembered ?? '';
     this.#remembered = undefined;
     if (this.#group !== undefined) this.#dropGroup();
-    if (as === 'content' && markup !== '') this.#sink.content(markup);
+    if (as === 'content' && markup !== '' && !this.#hidesMarkup) this.#sink.content(markup);
   }
 
   #dropGroup(): void {

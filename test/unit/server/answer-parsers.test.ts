@@ -1,0 +1,259 @@
+import {describe, expect, it} from 'vitest';
+import type {AnswerFormats} from '../../../src/core/answer-reader.ts';
+import {loadAnswerFormats} from '../../../src/core/load-answer-formats.ts';
+import {RecordingLogger} from '../../support/recording-logger.ts';
+import {playTokens} from '../../support/scripted-engine-client.ts';
+import {sseEvents} from '../../support/sse-transcript.ts';
+import {closeAppsAfterEach, openTestApp} from '../../support/test-app.ts';
+
+closeAppsAfterEach();
+
+type Fields = Record<string, unknown>;
+interface Choice {
+  delta: Fields;
+  message: Fields & {content: string | null; reasoning: string | null; tool_calls?: Fields[]};
+  finish_reason: string | null;
+  logprobs: unknown;
+  token_ids: number[] | null;
+}
+
+const weather = {
+  type: 'function',
+  function: {name: 'get_weather', parameters: {type: 'object', properties: {city: {type: 'string'}}}},
+};
+const named = {type: 'function', function: {name: 'get_weather'}};
+const CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city":"Paris"}}\n</tool_call>';
+const ID = /^chatcmpl-tool-[0-9a-f]{16}$/;
+
+async function formats(tool: string | null, reasoning: string | null, enforces = true): Promise<AnswerFormats> {
+  const loaded = await loadAnswerFormats(
+    {
+      enableAutoToolChoice: tool !== null,
+      toolCallParser: tool,
+      toolParserPlugin: null,
+      reasoningParser: reasoning,
+      reasoningParserPlugin: null,
+      stopSparesReasoning: false,
+      toolStrictLevel: null,
+      enforcesStrictToolCalling: enforces,
+    },
+    {template: null, responseTemplate: undefined, logger: new RecordingLogger()},
+  );
+  return loaded!;
+}
+
+async function ask(answer: string, loaded: AnswerFormats, fields: Fields) {
+  const {chat} = await openTestApp({answer, formats: loaded});
+  const {body, text} = await chat({tools: [weather], ...fields});
+  return {
+    body: body as Fields & {usage: Fields},
+    choice: ((body as {choices?: Choice[]}).choices ?? [])[0] as Choice,
+    text,
+  };
+}
+
+/** Deltas without the role chunk, each with how its choice ended. */
+async function stream(answer: string, loaded: AnswerFormats, fields: Fields) {
+  const {text} = await ask(answer, loaded, {...fields, stream: true});
+  const choices = sseEvents(text).flatMap((event) => (event as unknown as {choices: Choice[]}).choices);
+  return choices.slice(1).map(({delta, finish_reason, logprobs, token_ids}) => ({
+    delta,
+    finish_reason,
+    logprobs,
+    token_ids,
+  }));
+}
+
+type Deltas = Awaited<ReturnType<typeof stream>>;
+const keysOf = (deltas: Deltas) => [...new Set(deltas.map(({delta}) => Object.keys(delta).join()))];
+const callPieces = (deltas: Deltas) =>
+  deltas.flatMap(({delta}) => (delta.tool_calls ?? []) as (Fields & {function: Fields})[]);
+const joined = (pieces: {function: Fields}[]) => pieces.map((piece) => piece.function.arguments ?? '').join('');
+
+describe('calls in markup', () => {
+  it('are announced once, then their arguments come as they were written', async () => {
+    const deltas = await stream(`Sure. ${CALL}`, await formats('hermes', null), {});
+    const [start, ...rest] = callPieces(deltas);
+    expect(start).toEqual({
+      id: expect.stringMatching(ID),
+      type: 'function',
+      index: 0,
+      function: {name: 'get_weather'},
+    });
+    expect(rest.every((piece) => Object.keys(piece).join() === 'index,function')).toBe(true);
+    expect(joined(rest)).toBe('{"city":"Paris"}');
+    expect(keysOf(deltas)).toEqual(['content', 'content,tool_calls', '']);
+    expect(deltas.at(-1)).toMatchObject({delta: {}, finish_reason: 'tool_calls'});
+  });
+
+  it('stand in a whole answer beside the text before them, in the blanks of the reference', async () => {
+    const {choice} = await ask(`Sure. ${CALL}`, await formats('hermes', null), {});
+    expect(choice.finish_reason).toBe('tool_calls');
+    expect(choice.message).toEqual({
+      role: 'assistant',
+      content: 'Sure. ',
+      refusal: null,
+      annotations: null,
+      audio: null,
+      function_call: null,
+      tool_calls: [
+        {
+          id: expect.stringMatching(ID),
+          type: 'function',
+          function: {name: 'get_weather', arguments: '{"city": "Paris"}'},
+        },
+      ],
+      reasoning: null,
+    });
+  });
+
+  it('leave no content when there was none', async () => {
+    const {choice} = await ask(CALL, await formats('hermes', null), {});
+    expect(choice.message.content).toBeNull();
+  });
+
+  it('that are no JSON are the text of a whole answer and a call of a stream', async () => {
+    const broken = '<tool_call>\n{"name": "get_weather", "arguments": oops}\n</tool_call>';
+    const loaded = await formats('hermes', null);
+    const {choice} = await ask(broken, loaded, {});
+    expect(choice).toMatchObject({message: {content: broken}, finish_reason: 'stop'});
+    expect(choice.message).not.toHaveProperty('tool_calls');
+    expect((await stream(broken, loaded, {})).at(-1)).toMatchObject({finish_reason: 'tool_calls'});
+  });
+
+  it('are text when the request wants none, and vanish when its choice is null', async () => {
+    const loaded = await formats('hermes', null);
+    expect((await ask(CALL, loaded, {tool_choice: 'none'})).choice.message.content).toBe(CALL);
+    const dropped = await ask(CALL, loaded, {tool_choice: null});
+    expect(dropped.choice).toMatchObject({message: {content: null}, finish_reason: 'stop'});
+    expect(dropped.choice.message).not.toHaveProperty('tool_calls');
+    expect(callPieces(await stream(CALL, loaded, {tool_choice: null}))).toEqual([]);
+  });
+
+  it('end at the first one when a request wants no more', async () => {
+    const {choice} = await ask(`${CALL}\n${CALL}`, await formats('hermes', null), {parallel_tool_calls: false});
+    expect(choice.message.tool_calls).toHaveLength(1);
+  });
+
+  it('keep the reason of an output that was cut, and the stop of a named function', async () => {
+    const loaded = await formats('hermes', null);
+    const {choice} = await ask(CALL, loaded, {tool_choice: named});
+    expect(choice).toMatchObject({message: {content: ''}, finish_reason: 'stop'});
+    expect(choice.message.tool_calls).toHaveLength(1);
+    const {llm, chat} = await openTestApp({
+      script: () => playTokens([9, 9], {finishReason: 'length'}),
+      formats: loaded,
+    });
+    expect(llm.readsToolCalls).toBe(true);
+    expect((await chat({tools: [weather]})).body).toMatchObject({choices: [{finish_reason: 'length'}]});
+  });
+
+  it('send deltas without news only to who wants every token', async () => {
+    const loaded = await formats('hermes', null);
+    const plain = await stream(CALL, loaded, {});
+    const withIds = await stream(CALL, loaded, {return_token_ids: true});
+    expect(withIds.length).toBeGreaterThan(plain.length);
+    expect(withIds[0]).toMatchObject({delta: {}, finish_reason: null, token_ids: [expect.any(Number)]});
+  });
+});
+
+describe('calls as JSON', () => {
+  const calls = '[{"name": "get_weather", "parameters": {"city": "Paris"}}]';
+
+  it('carry name and first arguments together, and a name of null later', async () => {
+    const deltas = await stream(calls, await formats('hermes', null, false), {tool_choice: 'required'});
+    const [start, ...rest] = callPieces(deltas);
+    expect(start).toMatchObject({index: 0, function: {name: 'get_weather', arguments: expect.stringMatching(/^\{/)}});
+    expect(rest.every((piece) => piece.function.name === null)).toBe(true);
+    expect(joined([start!, ...rest])).toBe('{"city": "Paris"}');
+    expect(keysOf(deltas)).toEqual(['tool_calls', '']);
+    expect(deltas.at(-1)).toMatchObject({finish_reason: 'tool_calls'});
+  });
+
+  it('of a named function are its arguments, closed by an empty piece', async () => {
+    const loaded = await formats('hermes', null, false);
+    const deltas = await stream('{"city":"Paris"}', loaded, {tool_choice: named});
+    expect(joined(callPieces(deltas))).toBe('{"city":"Paris"}');
+    expect(deltas.at(-1)).toMatchObject({
+      delta: {tool_calls: [{index: 0, function: {arguments: ''}}]},
+      finish_reason: 'stop',
+    });
+    const {choice} = await ask('{"city":"Par', loaded, {tool_choice: named});
+    expect(choice.message).toMatchObject({content: '', tool_calls: [{function: {arguments: '{"city":"Par'}}]});
+  });
+
+  it('that were cut are none', async () => {
+    const {choice} = await ask(calls.slice(0, -8), await formats('hermes', null, false), {tool_choice: 'required'});
+    expect(choice).toMatchObject({message: {content: ''}, finish_reason: 'stop'});
+    expect(choice.message).not.toHaveProperty('tool_calls');
+  });
+});
+
+describe('thoughts', () => {
+  const thought = 'Let me see.</think>It is 4.';
+
+  it('have a field of their own, and usage counts their tokens', async () => {
+    const loaded = await formats(null, 'deepseek_r1');
+    const {body, choice} = await ask(thought, loaded, {tools: undefined});
+    expect(choice.message).toMatchObject({reasoning: 'Let me see.', content: 'It is 4.'});
+    const {reasoning_tokens} = body.usage.completion_tokens_details as {reasoning_tokens: number};
+    expect(reasoning_tokens).toBeGreaterThan(2);
+    expect(keysOf(await stream(thought, loaded, {tools: undefined}))).toEqual(['reasoning', 'content']);
+  });
+
+  it('that never end leave no content', async () => {
+    const {choice} = await ask('Let me', await formats(null, 'deepseek_r1'), {tools: undefined});
+    expect(choice.message).toMatchObject({reasoning: 'Let me', content: null});
+  });
+
+  it('are hidden together with everything that tells their tokens', async () => {
+    const loaded = await formats(null, 'deepseek_r1');
+    const fields = {tools: undefined, include_reasoning: false, logprobs: true, return_token_ids: true};
+    const {choice} = await ask(thought, loaded, fields);
+    expect(choice).toMatchObject({
+      message: {reasoning: null, content: 'It is 4.'},
+      logprobs: null,
+      token_ids: null,
+    });
+    const deltas = await stream(thought, loaded, fields);
+    expect(keysOf(deltas)).toEqual(['content,reasoning']);
+    expect(deltas.every(({logprobs, token_ids}) => logprobs === null && token_ids === null)).toBe(true);
+  });
+
+  it('stand before calls', async () => {
+    const {choice} = await ask(`Hm.</think>${CALL}`, await formats('hermes', 'deepseek_r1'), {});
+    expect(choice.message).toMatchObject({reasoning: 'Hm.', content: null});
+    expect(choice.message.tool_calls).toHaveLength(1);
+  });
+
+  it('are sent under the older name, too, when the server is told to', async () => {
+    const {chat} = await openTestApp(
+      {answer: thought, formats: await formats(null, 'deepseek_r1')},
+      {reasoningContent: true},
+    );
+    const {body} = await chat({});
+    expect(body).toMatchObject({choices: [{message: {reasoning: 'Let me see.', reasoning_content: 'Let me see.'}}]});
+  });
+
+  it('are cut by stop strings unless the request spares them', async () => {
+    const loaded = await formats(null, 'deepseek_r1');
+    const fields = {tools: undefined, stop: ['see']};
+    expect((await ask(thought, loaded, fields)).choice.message).toMatchObject({reasoning: 'Let me ', content: null});
+    const spared = await ask(`${thought} You see it.`, loaded, {...fields, stop_spares_reasoning: true});
+    expect(spared.choice.message).toMatchObject({reasoning: 'Let me see.', content: 'It is 4. You '});
+  });
+});
+
+describe('what a server was told to read', () => {
+  it('is refused when it does not exist', async () => {
+    await expect(formats('hermess', null)).rejects.toThrow(
+      /^invalid tool call parser: hermess \(chose from \{ .*hermes,/,
+    );
+    await expect(formats(null, 'x')).rejects.toThrow(/^invalid reasoning parser: x \(chose from \{ /);
+  });
+
+  it('asks for a parser when a request may call', async () => {
+    const {body} = await ask('Hi', await formats(null, 'qwen3'), {});
+    expect(body).toMatchObject({error: {message: expect.stringContaining('requires --enable-auto-tool-choice')}});
+  });
+});
