@@ -118,3 +118,16 @@ const isBlank = (tokenId: number): boolean => [...bytesOf(tokenId)].every((byte)
 function tokensSpelled(text: string): number[] {
   return Array.from({length: endTokenId}, (_, id) => id).filter((id) => Buffer.from(bytesOf(id)).toString() === text);
 }
+
+/** Whether a text, spelled in single bytes, is a complete answer. */
+export function accepts(constraint: OutputConstraint, text: string): boolean {
+  const compiler = new ConstraintCompiler();
+  compiler.setVocabulary(smallVocabulary);
+  const holder = compiler.holderFor({...samplingParams({eosTokenId: endTokenId}), constraint});
+  const tokenIds = [...Buffer.from(text), endTokenId];
+  return tokenIds.every((tokenId, index) => {
+    const logits = new Float32Array(endTokenId + 1);
+    holder.hold(logits, tokenIds.slice(0, index));
+    return logits[tokenId] !== Number.NEGATIVE_INFINITY;
+  });
+}
