@@ -11,7 +11,8 @@ const layers = {
   'cli': ['core/errors', 'core/config', 'core/util', 'core/engine/protocol', 'core/llm'],
   'server': ['core/llm', 'core/protocol', 'core/errors', 'core/config', 'core/metrics', 'core/util', 'core/engine/protocol', 'core/parsers/events', 'core/parsers/parsed-piece', 'core/sampling'],
   'chat': ['core/llm', 'core/protocol', 'core/errors', 'core/config', 'core/metrics', 'core/util', 'core/parsers/events'],
-  'bench': ['core/protocol', 'core/util', 'core/errors'],
+  // The tokenizer of a local model makes prompts of an exact length without asking a server.
+  'bench': ['core/protocol', 'core/util', 'core/errors', 'core/model'],
   'render-template': ['core/renderer', 'core/model', 'core/protocol', 'core/errors', 'core/util'],
   'core/output': ['core/sampling', 'core/engine/protocol', ...leaves],
   'core/renderer': ['core/sampling', ...leaves],

@@ -15,6 +15,7 @@ export default defineConfig({
     ...Object.fromEntries(commands.map((name) => [`commands/${name}`, `src/commands/${name}.ts`])),
     'cli/help': 'src/cli/help.ts',
     'cli/command-not-found': 'src/cli/command-not-found.ts',
+    'load-worker': 'src/bench/load/load-worker.ts',
     'engine-process': 'src/core/engine/engine-process.ts',
     'template-process': 'src/core/renderer/template-process/template-process-entry.ts',
   },

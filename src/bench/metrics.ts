@@ -39,7 +39,7 @@ export interface RunFigures {
   samples: Record<Metric, number[]>;
   /** Whether gaps are between tokens, or between events for want of running token counts. */
   itlBasis: 'tokens' | 'events' | 'mixed';
-  tokenCountSource: 'usage' | 'events' | 'mixed';
+  tokenCountSource: RequestRecord['tokenCountSource'] | 'mixed';
   finishReasons: Record<string, number>;
   cachedTokens: number;
 }
@@ -68,7 +68,7 @@ export function figuresOf(records: readonly RequestRecord[], percentiles: readon
     samples,
     itlBasis: commonOf(good.filter(({outputTimesMs}) => outputTimesMs.length > 1).map(gapBasis), 'tokens'),
     tokenCountSource: commonOf(
-      good.map(({completionTokens}) => (completionTokens === null ? 'events' : 'usage')),
+      good.map(({tokenCountSource}) => tokenCountSource),
       'usage',
     ),
     finishReasons: countBy(good.map(({finishReason}) => finishReason ?? 'none')),

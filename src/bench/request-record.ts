@@ -29,6 +29,8 @@ export interface PlannedRequest {
   sourceId: string | null;
   /** Turn of a conversation, from 0. */
   turn: number;
+  /** Given up on purpose after this many events with output; null = never. */
+  cancelAfterEvents: number | null;
 }
 
 export interface Failure {
@@ -67,6 +69,8 @@ export interface RequestRecord {
   /** Of the server; null when it gave none. */
   promptTokens: number | null;
   completionTokens: number | null;
+  /** Where `completionTokens` comes from; `events` when it is null and events count as tokens. */
+  tokenCountSource: 'usage' | 'tokenizer' | 'events';
   cachedTokens: number | null;
   plannedPromptTokens: number | null;
   plannedOutputTokens: number | null;
@@ -99,6 +103,7 @@ export function openRecord(request: PlannedRequest, plannedMs: number, sentMs: n
     isCancelled: false,
     promptTokens: null,
     completionTokens: null,
+    tokenCountSource: 'events',
     cachedTokens: null,
     plannedPromptTokens: promptTokens,
     plannedOutputTokens: outputTokens,

@@ -10,6 +10,7 @@ export function plannedRequest(fields: Partial<PlannedRequest> = {}): PlannedReq
     outputTokens: null,
     sourceId: null,
     turn: 0,
+    cancelAfterEvents: null,
     ...fields,
   };
 }
@@ -32,6 +33,7 @@ export function answeredRecord(outputAfterMs: number[], fields: Partial<RequestR
     status: 200,
     promptTokens: 10,
     completionTokens: outputTimesMs.length,
+    tokenCountSource: 'usage',
     finishReason: 'stop',
     ...fields,
   };

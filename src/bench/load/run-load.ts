@@ -16,6 +16,8 @@ export interface LoadOptions extends TurnOptions {
   durationSeconds: number | null;
   /** How long what is under way may go on after that; then it is cancelled. */
   graceSeconds: number;
+  /** What the offsets of sessions count from, in milliseconds since 1970. */
+  startMs: number;
 }
 
 export interface LoadHooks {
@@ -38,9 +40,9 @@ export async function runLoad(
   {send, onSent, onRecord}: LoadHooks,
   stop: AbortSignal,
 ): Promise<void> {
-  const startMs = nowMs();
+  const {startMs} = options;
   const giveUp = new AbortController();
-  const sendingEnds = stopAfter(options.durationSeconds, stop);
+  const sendingEnds = stopAfter(options, stop);
   const places = new Places(options.maxConcurrency, sendingEnds);
   const sendOne = async (request: PlannedRequest, plannedMs: number) => {
     onSent();
@@ -58,13 +60,15 @@ export async function runLoad(
     lastSent = {atMs: nowMs(), offsetMs};
     // An unlimited closed plan has no times of its own: everything is planned for when it is sent.
     const plannedMs = offsetMs === 0 && Number.isFinite(options.maxConcurrency) ? lastSent.atMs : startMs + offsetMs;
-    void runSession(session, plannedMs, sendOne, options).finally(() => places.giveBack());
+    void runSession(session, plannedMs, sendOne, options, sendingEnds).finally(() => places.giveBack());
   }
   await endWithin(places, options.graceSeconds, giveUp, sendingEnds);
 }
 
-function stopAfter(seconds: number | null, stop: AbortSignal): AbortSignal {
-  return seconds === null ? stop : AbortSignal.any([stop, AbortSignal.timeout(seconds * 1000)]);
+function stopAfter({durationSeconds, startMs}: LoadOptions, stop: AbortSignal): AbortSignal {
+  if (durationSeconds === null) return stop;
+  const leftMs = Math.max(0, Math.ceil(startMs + durationSeconds * 1000 - nowMs()));
+  return AbortSignal.any([stop, AbortSignal.timeout(leftMs)]);
 }
 
 /** Without a stop everything ends in its own time. */

@@ -21,27 +21,49 @@ export interface TurnOptions {
 export type Send = (request: PlannedRequest, plannedMs: number) => Promise<RequestRecord>;
 type Message = Record<string, unknown>;
 
-/** Sends all turns; a turn that fails ends the conversation. Each later turn is planned for when it can first be sent. */
+/**
+ * Sends all turns; a turn that fails ends the conversation. Each later turn is planned for when it can first be sent.
+ * @param stop no further turn begins once it is aborted
+ */
 export async function runSession(
   {turns}: Session,
   plannedMs: number,
   send: Send,
   {turnDelayMs, keepsReasoning}: TurnOptions,
+  stop: AbortSignal,
 ): Promise<void> {
   let history: Message[] = [];
+  let answer: RequestRecord | null = null;
   let turnPlannedMs = plannedMs;
   for (const turn of turns) {
-    if (turn.turn > 0 && turnDelayMs > 0) await delay(turnDelayMs);
-    const request = history.length === 0 ? turn : withHistory(turn, history);
-    const record = await send(request, turnPlannedMs);
-    if (!isSuccess(record)) return;
-    history = [...messagesOf(request), answerMessage(record, keepsReasoning)];
-    turnPlannedMs = record.endedMs + turnDelayMs;
+    const request = answer === null ? turn : nextRequest(turn, history, answer);
+    if (request === null) continue;
+    if (answer !== null && turnDelayMs > 0) await delay(turnDelayMs, undefined, {signal: stop}).catch(() => {});
+    if (answer !== null && stop.aborted) return;
+    answer = await send(request, turnPlannedMs);
+    if (!isSuccess(answer)) return;
+    history = [...messagesOf(request), answerMessage(answer, keepsReasoning)];
+    turnPlannedMs = answer.endedMs + turnDelayMs;
   }
 }
 
-function withHistory(turn: PlannedRequest, history: readonly Message[]): PlannedRequest {
-  return {...turn, body: {...turn.body, messages: [...history, ...messagesOf(turn)]}};
+/** Null when nothing is left to say: results of tools for an answer that called none. */
+function nextRequest(turn: PlannedRequest, history: readonly Message[], answer: RequestRecord): PlannedRequest | null {
+  const added = withResultsOf(answer, messagesOf(turn));
+  return added.length === 0 ? null : {...turn, body: {...turn.body, messages: [...history, ...added]}};
+}
+
+/** Recorded results of tools answer the calls that the model really made, in order, each call exactly once. */
+function withResultsOf({toolCalls}: RequestRecord, messages: readonly Message[]): Message[] {
+  const results = messages.filter(({role}) => role === 'tool');
+  const others = messages.filter(({role}) => role !== 'tool');
+  const answers = toolCalls.map(({id}, index) => ({
+    content: '',
+    ...results[Math.min(index, results.length - 1)],
+    role: 'tool',
+    tool_call_id: id,
+  }));
+  return [...answers, ...others];
 }
 
 function messagesOf({body: {messages}}: PlannedRequest): Message[] {

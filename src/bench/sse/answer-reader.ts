@@ -93,6 +93,7 @@ export class AnswerReader {
     const numNew = usage.completionTokens - (this.#tokensSoFar ?? 0);
     this.#tokensSoFar = usage.completionTokens;
     record.completionTokens = usage.completionTokens;
+    record.tokenCountSource = 'usage';
     return numNew;
   }
 

@@ -62,10 +62,12 @@ export class StreamClient {
     const body = JSON.stringify(request.body);
     const record = openRecord(request, plannedMs, nowMs());
     const timers = new RequestTimers(this.#limits);
+    const ownEnd = new AbortController();
+    const ends = AbortSignal.any([signal, timers.signal, ownEnd.signal]);
     try {
-      await this.#exchange(request, record, {body, timers, signal: AbortSignal.any([signal, timers.signal])});
+      await this.#exchange(request, record, {body, timers, signal: ends, giveUp: () => ownEnd.abort()});
     } catch (error) {
-      if (signal.aborted) record.isCancelled = true;
+      if (signal.aborted || ownEnd.signal.aborted) record.isCancelled = true;
       else record.failure ??= failureOf(error, timers.signal.reason, record);
     } finally {
       timers.stop();
@@ -79,9 +81,9 @@ export class StreamClient {
   }
 
   async #exchange(
-    {requestId, body: {n}}: PlannedRequest,
+    {requestId, body: {n}, cancelAfterEvents}: PlannedRequest,
     record: RequestRecord,
-    {body, timers, signal}: {body: string; timers: RequestTimers; signal: AbortSignal},
+    {body, timers, signal, giveUp}: {body: string; timers: RequestTimers; signal: AbortSignal; giveUp: () => void},
   ): Promise<void> {
     const response = await this.#agent.request({
       origin: this.#url.origin,
@@ -100,6 +102,7 @@ export class StreamClient {
       const timeMs = nowMs();
       reader.push(bytes, timeMs);
       timers.noteRead(record.firstMs !== null);
+      if (cancelAfterEvents !== null && record.outputTimesMs.length >= cancelAfterEvents) giveUp();
     });
     await ended(response.body);
     reader.finish(nowMs());

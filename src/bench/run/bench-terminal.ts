@@ -1,0 +1,15 @@
+/** What a run may say and hear while it goes on; the command gives it, tests replace it. */
+import type {ProgramPlace} from '../target/started-server.ts';
+
+export interface BenchTerminal {
+  /** A line for a person, on stderr. */
+  note(line: string): void;
+  /** A line of the result, on stdout. */
+  result(line: string): void;
+  /** Where progress is drawn; null = nowhere. */
+  progressStream: NodeJS.WriteStream | null;
+  /** Aborted by Ctrl-C. */
+  interrupt: AbortSignal;
+  program: ProgramPlace;
+  version: string;
+}

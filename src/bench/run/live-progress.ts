@@ -1,0 +1,119 @@
+/**
+ * How a run goes on, as one bar in a terminal and as a line now and then elsewhere: done, in flight, throughput, failures,
+ * time to the first token of the last seconds.
+ */
+import {nowMs} from '../../core/util/clock.ts';
+import {numOutputTokens, timeToFirstTokenMs} from '../metrics.ts';
+import {isSuccess, type RequestRecord} from '../request-record.ts';
+import {percentileOf} from '../statistics.ts';
+
+const recentMs = 10_000;
+const msBetweenFrames = 200;
+const msBetweenLines = 10_000;
+const shareBetweenLines = 0.1;
+
+export interface LiveProgress {
+  onSent(): void;
+  onRecord(record: RequestRecord): void;
+  finish(): void;
+}
+
+export const hiddenProgress: LiveProgress = {onSent() {}, onRecord() {}, finish() {}};
+
+/** @param total requests; null when only the time ends the run */
+export async function showProgress(
+  stream: NodeJS.WriteStream | null,
+  total: number | null,
+  title: string,
+): Promise<LiveProgress> {
+  if (stream === null) return hiddenProgress;
+  const state = new ProgressState(total);
+  return stream.isTTY ? await drawBar(stream, state, title) : writeLines(stream, state, title);
+}
+
+class ProgressState {
+  readonly total: number | null;
+  readonly #startMs = nowMs();
+  #sent = 0;
+  done = 0;
+  #failed = 0;
+  #tokens = 0;
+  #recent: {atMs: number; ttftMs: number}[] = [];
+
+  constructor(total: number | null) {
+    this.total = total;
+  }
+
+  readonly hooks = {
+    onSent: () => void this.#sent++,
+    onRecord: (record: RequestRecord) => this.#take(record),
+  };
+
+  #take(record: RequestRecord): void {
+    this.done++;
+    if (record.failure !== null) this.#failed++;
+    if (!isSuccess(record)) return;
+    this.#tokens += numOutputTokens(record);
+    this.#recent.push({atMs: nowMs(), ttftMs: timeToFirstTokenMs(record)});
+  }
+
+  text(): string {
+    const seconds = Math.max((nowMs() - this.#startMs) / 1000, 0.001);
+    this.#recent = this.#recent.filter(({atMs}) => atMs > nowMs() - recentMs);
+    const ttfts = Float64Array.from(this.#recent.map(({ttftMs}) => ttftMs)).sort();
+    const parts = [
+      `${this.#sent - this.done} in flight`,
+      `${(this.done / seconds).toFixed(1)} req/s`,
+      `${(this.#tokens / seconds).toFixed(0)} tok/s`,
+      ...(this.#failed > 0 ? [`${this.#failed} failed`] : []),
+      ...(ttfts.length > 0 ? [`TTFT ${percentileOf(ttfts, 50).toFixed(0)} ms`] : []),
+      ...this.#timeLeft(seconds),
+    ];
+    return parts.join(' · ');
+  }
+
+  #timeLeft(seconds: number): string[] {
+    if (this.total === null || this.done === 0 || this.done >= this.total) return [];
+    return [`ETA ${Math.ceil((seconds / this.done) * (this.total - this.done))} s`];
+  }
+}
+
+async function drawBar(stream: NodeJS.WriteStream, state: ProgressState, title: string): Promise<LiveProgress> {
+  const {SingleBar} = (await import('cli-progress')).default;
+  const counts = state.total === null ? '{value}' : '{bar} {value}/{total}';
+  const format = `  ${title} ${counts}  {text}`;
+  const bar = new SingleBar({
+    format,
+    stream,
+    barCompleteChar: '█',
+    barIncompleteChar: '░',
+    barsize: 20,
+    clearOnComplete: true,
+  });
+  bar.start(state.total ?? 0, 0, {text: ''});
+  const draw = () => bar.update(state.done, {text: state.text()});
+  const timer = setInterval(draw, msBetweenFrames);
+  const finish = () => {
+    clearInterval(timer);
+    bar.stop();
+  };
+  return {...state.hooks, finish};
+}
+
+/** At most one line for each tenth of the requests or each ten seconds. */
+function writeLines(stream: NodeJS.WriteStream, state: ProgressState, title: string): LiveProgress {
+  const step = Math.max(1, Math.ceil((state.total ?? Number.POSITIVE_INFINITY) * shareBetweenLines));
+  let last = {atMs: nowMs(), done: 0};
+  const write = () => {
+    last = {atMs: nowMs(), done: state.done};
+    stream.write(`${title} ${state.done}/${state.total ?? '-'}: ${state.text()}\n`);
+  };
+  const timer = setInterval(() => {
+    if (nowMs() - last.atMs >= msBetweenLines) write();
+  }, msBetweenFrames);
+  const onRecord = (record: RequestRecord) => {
+    state.hooks.onRecord(record);
+    if (state.done - last.done >= step) write();
+  };
+  return {onSent: state.hooks.onSent, onRecord, finish: () => clearInterval(timer)};
+}

@@ -1,0 +1,191 @@
+/**
+ * `parlance bench` from its options to its exit code: finds or starts the server, makes the runs, writes the reports, and
+ * judges them by the limits that were given.
+ */
+import {ServingError} from '../../core/errors.ts';
+import type {BenchOptions} from '../bench-options.ts';
+import {type BenchSettings, type LoadPoint, readSettings} from '../bench-settings.ts';
+import {estimatingTokenizer, findTokenizer} from '../datasets/prompt-tokenizer.ts';
+import {missedAssertions} from '../report/assertions.ts';
+import {compareResults, comparisonTable, readResult} from '../report/compare.ts';
+import {consoleTable} from '../report/console-table.ts';
+import {htmlPage} from '../report/html/html-page.ts';
+import {openRequestLines} from '../report/request-lines.ts';
+import {type FinishedRun, fileName, saveRuns, write} from '../report/result-files.ts';
+import {resultObject, withoutDetails} from '../report/result-json.ts';
+import {sweepTable} from '../report/sweep-table.ts';
+import {checkLengths, findTarget} from '../target/find-target.ts';
+import type {HttpClient} from '../target/http-client.ts';
+import type {BenchContext} from './bench-context.ts';
+import type {BenchTerminal} from './bench-terminal.ts';
+import {type Connection, connect} from './connect.ts';
+import {findMaxRate} from './find-max-rate.ts';
+import {probeChunkUsage} from './probe-chunk-usage.ts';
+import {runHttpPoint} from './run-http-point.ts';
+import {runPoint} from './run-point.ts';
+
+export const exitCodes = {good: 0, failed: 1, missedLimit: 3, interrupted: 130} as const;
+
+export interface BenchFlags {
+  /** One JSON document on stdout in place of tables. */
+  json: boolean;
+}
+
+/** @throws UsageError, ServingError */
+export async function runBench(options: BenchOptions, {json}: BenchFlags, terminal: BenchTerminal): Promise<number> {
+  const settings = readSettings(options);
+  if (settings.compare.length > 0) return compareFiles(settings, json, terminal);
+  const quiet = settings.quiet ? {...terminal, note() {}} : terminal;
+  const connection = await connect(settings, quiet);
+  const lines = openRequestLines(settings.saveRequests);
+  try {
+    const context = await makeContext(settings, connection, quiet);
+    const runs = await makeRuns({...context, onRecord: lines.write}, json);
+    return await report(runs, settings, {json}, quiet);
+  } finally {
+    lines.close();
+    await connection.close();
+  }
+}
+
+async function makeContext(settings: BenchSettings, connection: Connection, terminal: BenchTerminal) {
+  const {client, isStarted} = connection;
+  const target = await findTarget(settings, client);
+  const lengths = lengthsFor(settings, isStarted);
+  if (settings.datasetName === 'random')
+    checkLengths(target, {...lengths, input: lengths.input + settings.randomPrefixLen});
+  terminal.note(`Measuring ${target.url}, model ${target.model || '-'}, seed ${settings.seed}`);
+  if (settings.temperature === null && settings.backend !== 'http')
+    terminal.note('No --temperature is given, so the server decides how tokens are sampled');
+  const choice = {
+    folder: settings.tokenizer,
+    skips: settings.skipTokenizerInit,
+    isEmbedded: connection.isEmbedded,
+    model: target.model,
+  };
+  const tokenizer = settings.backend === 'http' ? estimatingTokenizer : await findTokenizer(choice, client);
+  const asksChunkUsage = await decideChunkUsage(settings, client, target, terminal);
+  return {settings, target, client, tokenizer, lengths, asksChunkUsage, terminal};
+}
+
+/** Shorter for a server that bench starts itself: it is small, and so is the machine. */
+const contractLengths = {input: 1024, output: 128};
+const startedLengths = {input: 128, output: 64};
+
+function lengthsFor({inputLen, outputLen, randomInputLen, randomOutputLen}: BenchSettings, isStarted: boolean) {
+  const defaults = isStarted ? startedLengths : contractLengths;
+  return {input: inputLen ?? randomInputLen ?? defaults.input, output: outputLen ?? randomOutputLen ?? defaults.output};
+}
+
+async function decideChunkUsage(
+  {chunkUsage, backend}: BenchSettings,
+  client: HttpClient,
+  target: BenchContext['target'],
+  terminal: BenchTerminal,
+): Promise<boolean> {
+  if (backend === 'http' || chunkUsage !== 'auto') return chunkUsage === 'on';
+  const isAccepted = await probeChunkUsage(client, target, backend);
+  if (!isAccepted) terminal.note('Note: the server refuses token counts in every event, so gaps are between events');
+  return isAccepted;
+}
+
+/** All runs of the command, one after the other; an interrupt ends with the one that is under way. */
+async function makeRuns(context: BenchContext, json: boolean): Promise<FinishedRun[]> {
+  const {settings, terminal} = context;
+  const runs: FinishedRun[] = [];
+  const runOne = async (point: LoadPoint) => {
+    const makeRun = settings.backend === 'http' ? runHttpPoint : runPoint;
+    const outcome = await makeRun(context, point, settings.seed + runs.length);
+    const run = {outcome, result: resultObject(outcome, terminal.version)};
+    runs.push(run);
+    if (!json && !settings.quiet) for (const line of consoleTable(outcome)) terminal.result(line);
+    return run;
+  };
+  if (settings.findMaxRate) await searchRate(settings, runOne, terminal);
+  else await runAll(settings, runOne, terminal);
+  return runs;
+}
+
+async function runAll(
+  {points, numRuns}: BenchSettings,
+  runOne: (point: LoadPoint) => Promise<FinishedRun>,
+  terminal: BenchTerminal,
+): Promise<void> {
+  for (const point of points) {
+    for (let repetition = 0; repetition < numRuns; repetition++) {
+      if (terminal.interrupt.aborted) return;
+      await runOne(point);
+    }
+  }
+}
+
+const defaultGoodputMin = 0.95;
+
+async function searchRate(
+  {points, goodputMin}: BenchSettings,
+  runOne: (point: LoadPoint) => Promise<FinishedRun>,
+  terminal: BenchTerminal,
+): Promise<void> {
+  const wanted = goodputMin ?? defaultGoodputMin;
+  const rate = await findMaxRate(async (requestRate) => {
+    if (terminal.interrupt.aborted) return false;
+    const {outcome} = await runOne({maxConcurrency: points[0].maxConcurrency, requestRate});
+    return (outcome.goodput?.attainment ?? 0) >= wanted;
+  });
+  terminal.note(
+    rate === null ? 'No rate meets the limits' : `Highest rate that meets the limits: ${rate} requests a second`,
+  );
+}
+
+async function report(
+  runs: FinishedRun[],
+  settings: BenchSettings,
+  {json}: BenchFlags,
+  terminal: BenchTerminal,
+): Promise<number> {
+  for (const path of await saveRuns(runs)) terminal.note(`Wrote ${path}`);
+  for (const path of htmlPaths(settings, runs)) terminal.note(`Wrote ${await write(path, htmlPage(runs))}`);
+  if (json) terminal.result(JSON.stringify(jsonDocument(runs)));
+  else if (runs.length > 1) for (const line of sweepTable(runs)) terminal.result(line);
+  return judge(runs, settings, terminal);
+}
+
+function htmlPaths({html, plotTimeline, resultDir}: BenchSettings, runs: readonly FinishedRun[]): string[] {
+  const beside = `${resultDir ?? '.'}/${fileName(runs[0].outcome).replace(/\.json$/, '.html')}`;
+  return [...(html === null ? [] : [html]), ...(plotTimeline ? [beside] : [])];
+}
+
+/** The result of a single run, or a list of them. */
+function jsonDocument(runs: readonly FinishedRun[]): unknown {
+  const results = runs.map(({outcome, result}) => (outcome.settings.saveDetailed ? result : withoutDetails(result)));
+  return results.length === 1 ? results[0] : results;
+}
+
+function judge(runs: readonly FinishedRun[], settings: BenchSettings, terminal: BenchTerminal): number {
+  if (terminal.interrupt.aborted) return exitCodes.interrupted;
+  if (runs.some(({outcome}) => outcome.figures.failed > 0 || outcome.figures.completed === 0)) return exitCodes.failed;
+  const missed = settings.findMaxRate
+    ? []
+    : runs.flatMap((run) => [...missedAssertions(settings.assertions, run.result), ...missedGoodput(run)]);
+  for (const line of missed) terminal.note(`Missed: ${line}`);
+  return missed.length > 0 ? exitCodes.missedLimit : exitCodes.good;
+}
+
+function missedGoodput({outcome: {goodput, settings}}: FinishedRun): string[] {
+  if (goodput === null || settings.goodputMin === null || goodput.attainment >= settings.goodputMin) return [];
+  return [`--goodput-min ${settings.goodputMin}: ${goodput.attainment.toFixed(4)} of the requests are good`];
+}
+
+async function compareFiles(
+  {compare, assertions}: BenchSettings,
+  json: boolean,
+  terminal: BenchTerminal,
+): Promise<number> {
+  const [before, after] = await Promise.all(compare.map(readResult));
+  const rows = compareResults(before, after);
+  if (rows.length === 0) throw new ServingError('The two results have no figure in common');
+  for (const line of json ? [JSON.stringify(rows)] : comparisonTable(rows)) terminal.result(line);
+  const missed = missedAssertions(assertions, after);
+  for (const line of missed) terminal.note(`Missed: ${line}`);
+  return missed.length > 0 ? exitCodes.missedLimit : exitCodes.good;
+}

@@ -1,0 +1,60 @@
+/**
+ * `parlance bench`: options in, one call out. Everything about terminals and signals is here; the measurement is in
+ * `src/bench`.
+ */
+import * as z from 'zod';
+import {type BenchOptions, benchOptionsSchema} from '../bench/bench-options.ts';
+import type {BenchTerminal} from '../bench/run/bench-terminal.ts';
+import {BaseCommand} from '../cli/base-command.ts';
+import {flagsFromSpecs} from '../cli/flags-from-schema.ts';
+import {optionSpecs} from '../cli/option-spec.ts';
+import {terminalOptionsSchema} from '../cli/terminal-options.ts';
+
+const {config, showConfig, json, progress, logLevel} = terminalOptionsSchema.shape;
+const benchCommandSchema = z.object({...benchOptionsSchema.shape, config, showConfig, json, progress, logLevel});
+const specs = optionSpecs(benchCommandSchema);
+
+const interruptedExitCode = 130;
+
+export default class Bench extends BaseCommand {
+  static override summary = 'Measure any OpenAI-compatible server under load: latencies, throughput, goodput';
+  static override examples = [
+    'parlance bench --concurrency 64',
+    'parlance bench --url http://127.0.0.1:8000 --request-rate 10 --num-prompts 200 --goodput ttft:500 tpot:50',
+    'parlance bench --url http://127.0.0.1:8000 --concurrency 1,4,16,64 --html report.html --save-result',
+  ];
+  static override optionSpecs = specs;
+  static override flags = flagsFromSpecs(specs);
+
+  async run(): Promise<void> {
+    const {options, explained} = await this.resolveOptions(benchCommandSchema);
+    if (options.showConfig) return this.printConfig(explained, options.json);
+    const {runBench} = await import('../bench/run/run-bench.ts');
+    const benchOptions: BenchOptions = benchOptionsSchema.parse(options);
+    const showsProgress = options.progress && !options.disableTqdm && !options.quiet;
+    this.exit(await runBench(benchOptions, options, this.terminal(showsProgress)));
+  }
+
+  private terminal(showsProgress: boolean): BenchTerminal {
+    return {
+      note: (line) => this.writeError(line),
+      result: (line) => this.writeResult(line),
+      progressStream: showsProgress ? process.stderr : null,
+      interrupt: this.interruptSignal(),
+      program: {path: process.argv[1], execArgv: process.execArgv},
+      version: this.config.version,
+    };
+  }
+
+  /** The first Ctrl-C ends the sending, a second one the process. */
+  private interruptSignal(): AbortSignal {
+    const controller = new AbortController();
+    const onSignal = () => {
+      if (controller.signal.aborted) process.exit(interruptedExitCode);
+      this.writeError('Interrupted: nothing more is sent; requests in flight may end. Again to leave at once.');
+      controller.abort();
+    };
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal);
+    return controller.signal;
+  }
+}
