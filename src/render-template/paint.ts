@@ -24,7 +24,7 @@ const colours: Palette = {
   removed: sgr(31, 39),
 };
 
-const noColours: Palette = {
+export const noColours: Palette = {
   control: unchanged,
   role: unchanged,
   generation: unchanged,
