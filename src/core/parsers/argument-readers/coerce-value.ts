@@ -129,8 +129,10 @@ function coerceParts(value: unknown, schema: unknown, depth: number): unknown {
   );
 }
 
+/** JSON without a number that is too large for one; such text stays text. */
 function parsesAsJson(text: string): boolean {
-  return parseJson(text) !== undefined;
+  const value = parseJson(text);
+  return value !== undefined && (typeof value !== 'number' || Number.isFinite(value));
 }
 
 /** Undefined when the text is no JSON. */

@@ -114,7 +114,6 @@ export class FormatMachine {
     }
     this.#tell(mode, this.#take(hit.index));
     if (hit.marker === undefined) return false;
-    this.#take(hit.marker.length);
     this.#follow(mode.on?.[hit.marker] ?? {}, hit.marker, mode);
     return true;
   }
@@ -129,7 +128,6 @@ export class FormatMachine {
       return true;
     }
     if (hit.marker === undefined) return false;
-    this.#take(hit.marker.length);
     const rule = mode.on[hit.marker] ?? {};
     this.#follow(typeof rule === 'function' ? rule(this.#captured.trim()) : rule, hit.marker, mode);
     return true;
@@ -140,8 +138,7 @@ export class FormatMachine {
     const text = this.#take(this.#text.length);
     const step = this.#reader.push(text);
     this.#text = step.rest;
-    this.#remember(text);
-    this.#forgetLast(step.rest.length);
+    this.#rememberRead(text, step.rest);
     this.#tellStep(step, this.#reader);
     if (step.state === 'more') return false;
     this.#leaveCall(mode, step);
@@ -190,13 +187,13 @@ export class FormatMachine {
     return false;
   }
 
-  /** Goes where a transition leads; the marker is already taken from the text. */
+  /** Goes where a transition leads; the text begins with the marker. */
   #follow(transition: Transition, marker: string, mode: Mode): void {
     if (transition.marker === 'keep' && mode.kind === 'text') this.#tell(mode, marker);
     if (transition.opensCall === true) this.#openMarkup();
     if (transition.opensGroup === true) this.#group = new CallGroup();
-    if (transition.marker === 'reread') this.#text = marker + this.#text;
-    else if (transition.marker !== 'keep') this.#remember(marker);
+    if (transition.marker !== 'reread') this.#take(marker.length);
+    if (transition.marker === undefined || transition.marker === 'drop') this.#remember(marker);
     if (transition.shows !== undefined) this.#showCaptured(transition.shows);
     if (transition.inserts !== undefined) this.#sink.content(transition.inserts);
     if (transition.closesGroup === true) this.#closeGroup();
@@ -269,6 +266,13 @@ export class FormatMachine {
 
   #remember(text: string): void {
     if (this.#remembered !== undefined) this.#remembered += text;
+  }
+
+  /** Remembers what a reader took of a text; `rest`, what it gave back, may reach into texts before. */
+  #rememberRead(text: string, rest: string): void {
+    const numTaken = text.length - rest.length;
+    if (numTaken >= 0) this.#remember(text.slice(0, numTaken));
+    else this.#forgetLast(-numTaken);
   }
 
   /** A reader gave the last characters back. */
