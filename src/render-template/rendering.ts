@@ -1,5 +1,6 @@
 /** Everything that is known about one rendered prompt, and its forms: JSON for scripts, lines for a person. */
 import {createHash} from 'node:crypto';
+import {isAbsolute, relative} from 'node:path';
 import {UsageError} from '../core/errors.ts';
 import {sourceText} from '../core/model/prompt-parts.ts';
 import type {Tokenizer} from '../core/model/tokenizer.ts';
@@ -147,8 +148,18 @@ function summaryLine({text, tokens, renderer, model}: Rendering): string {
   const special = tokens?.filter(({isSpecial}) => isSpecial).length;
   const size = tokens === null ? `${text.length} characters` : `${tokens.length} tokens${limit} (${special} special)`;
   const hash = hashOf(renderer);
-  const parts = [size, `template from ${renderer.origin}`, ...(hash === null ? [] : [`sha ${hash.slice(0, 8)}`])];
+  const parts = [
+    size,
+    `template from ${shortPath(renderer.origin)}`,
+    ...(hash === null ? [] : [`sha ${hash.slice(0, 8)}`]),
+  ];
   return [...parts, `content format ${formatWithReason(renderer)}`].join(' · ');
+}
+
+/** Seen from here, where that is shorter. */
+function shortPath(path: string): string {
+  const fromHere = relative('', path);
+  return isAbsolute(path) && fromHere.length < path.length ? fromHere : path;
 }
 
 function formatWithReason({contentFormat, template}: PromptRenderer): string {
