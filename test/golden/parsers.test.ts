@@ -28,11 +28,11 @@ function isJudged(line: RecordedLine): boolean {
 }
 
 /** What is wrong with the lines of one parser, with their names. */
-async function failuresOf(kind: LineKind, lines: readonly RecordedLine[]): Promise<string[]> {
+async function failuresOf(lines: readonly RecordedLine[]): Promise<string[]> {
   const judge = await loadJudge();
   const failures: string[] = [];
   for (const line of lines) {
-    const bad = await judge(line, (one, chunks) => parseLine(kind, one, chunks), line.literal_marker !== true);
+    const bad = await judge(line, parseLine, line.literal_marker !== true);
     if (isJudged(line)) failures.push(...bad.map((difference) => `${line.name}: ${difference}`));
   }
   return failures;
@@ -49,7 +49,7 @@ function groupByParser(kind: LineKind): [string, RecordedLine[]][] {
 
 describe.skipIf(!hasSharedData).each(['tool', 'reasoning'] as const)('recorded outputs of %s parsers', (kind) => {
   it.each(hasSharedData ? groupByParser(kind) : [])('%s', async (_parser, lines) => {
-    expect(await failuresOf(kind, lines)).toEqual([]);
+    expect(await failuresOf(lines)).toEqual([]);
   });
 });
 

@@ -3,15 +3,9 @@
  * folded the way a client joins deltas. The data's own judge compares.
  */
 
-import {createOutputParser, type OutputFormats} from '../../src/core/parsers/create-output-parser.ts';
-import {
-  type ParserContext,
-  type ParserToolChoice,
-  parserContext,
-  type ToolSpec,
-} from '../../src/core/parsers/output-parser.ts';
-import {type FoldedPieces, foldPiece} from '../../src/core/parsers/parsed-piece.ts';
+import type {ToolSpec} from '../../src/core/parsers/output-parser.ts';
 import {ParserRegistry} from '../../src/core/parsers/registry.ts';
+import {parseLine as parseBatchLine} from '../../src/parse-output/batch.ts';
 
 type WireToolChoice = 'none' | 'auto' | 'required' | {function: {name: string}};
 
@@ -44,56 +38,12 @@ export interface ParsedLine {
 
 const registry = new ParserRegistry();
 
-/** @param kind which file the line is from: `parser` names a tool or a reasoning format */
-export function parseLine(kind: LineKind, line: RecordedLine, chunks: readonly string[] | null): ParsedLine {
-  const folded: FoldedPieces = {content: '', reasoning: '', toolCalls: []};
-  const prefixes: string[][] = [];
-  const parser = createOutputParser({...formatsOf(kind, line), onFault: rethrow}, contextOf(line));
-  const take = (pieces: ReturnType<typeof parser.push>) => {
-    for (const piece of pieces) foldPiece(folded, piece);
-    for (const [index, call] of folded.toolCalls.entries()) {
-      prefixes[index] ??= [];
-      prefixes[index].push(call.argumentsText);
-    }
-  };
-  for (const chunk of chunks ?? [line.output]) take(parser.push(chunk));
-  take(parser.finish(line.finish));
-  return {
-    content: folded.content || null,
-    reasoning: folded.reasoning || null,
-    tool_calls: folded.toolCalls.map((call) => ({name: call.name, arguments: call.argumentsText})),
-    prefixes,
-  };
+/** As `parlance parse-output --batch` does it. */
+export function parseLine(line: RecordedLine, chunks: readonly string[] | null): ParsedLine {
+  return parseBatchLine({...line, chunks: chunks && [...chunks]}, registry);
 }
 
 export function isKnown(kind: LineKind, line: RecordedLine): boolean {
   const names = kind === 'tool' ? registry.toolNames : registry.reasoningNames;
   return names.includes(line.parser) && (line.tool_parser == null || registry.toolNames.includes(line.tool_parser));
-}
-
-function formatsOf(kind: LineKind, line: RecordedLine): OutputFormats {
-  if (kind === 'tool') return {tool: registry.toolFormat(line.parser)};
-  const tool = line.tool_parser == null ? {} : {tool: registry.toolFormat(line.tool_parser)};
-  return {reasoning: registry.reasoningFormat(line.parser), ...tool};
-}
-
-function contextOf(line: RecordedLine): ParserContext {
-  const tools = (line.tools ?? []).map((tool) => tool.function);
-  return parserContext({
-    tools,
-    ...(line.tool_choice == null ? {} : {toolChoice: toolChoiceOf(line.tool_choice)}),
-    chatTemplateKwargs: line.chat_template_kwargs ?? {},
-    includeReasoning: line.include_reasoning ?? true,
-    promptTail: line.prompt_tail ?? '',
-    responseTemplate: line.response_template,
-    keepsForbiddenCalls: true,
-  });
-}
-
-function toolChoiceOf(choice: WireToolChoice): ParserToolChoice {
-  return typeof choice === 'object' ? {name: choice.function.name} : choice;
-}
-
-function rethrow(error: unknown): never {
-  throw error;
 }

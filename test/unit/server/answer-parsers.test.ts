@@ -46,8 +46,8 @@ async function ask(answer: string, loaded: AnswerFormats, fields: Fields) {
   const {chat} = await openTestApp({answer, formats: loaded});
   const {body, text} = await chat({tools: [weather], ...fields});
   return {
-    body: body as Fields & {usage: Fields},
-    choice: ((body as {choices?: Choice[]}).choices ?? [])[0] as Choice,
+    body: body as unknown as Fields & {usage: Fields},
+    choice: ((body as unknown as {choices?: Choice[]}).choices ?? [])[0] as Choice,
     text,
   };
 }
