@@ -71,6 +71,7 @@ const modules: Readonly<Record<string, string>> = {
   Joiner: 'jinja2.utils',
   Macro: 'jinja2.runtime',
   LoopContext: 'jinja2.runtime',
+  TemplateReference: 'jinja2.runtime',
   Undefined: 'jinja2.runtime',
   Markup: 'markupsafe',
 };

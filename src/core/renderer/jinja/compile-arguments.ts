@@ -52,7 +52,10 @@ function spreadValues(value: Value): Iterable<Value> {
 
 function addSpread(named: Map<string, Value>, value: Value): void {
   if (value instanceof Undefined) throw value.error();
-  if (!(value instanceof PyDict)) throw typeError(`argument after ** must be a mapping, not ${typeName(value)}`);
+  if (!(value instanceof PyDict))
+    throw typeError(
+      `jinja2.sandbox.SandboxedEnvironment.call() argument after ** must be a mapping, not ${typeName(value)}`,
+    );
   for (const [key, entry] of value.entries()) {
     if (typeof key !== 'string') throw typeError('keywords must be strings');
     if (named.has(key)) throw typeError(`got multiple values for keyword argument '${key}'`);

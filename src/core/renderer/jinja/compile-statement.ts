@@ -10,7 +10,7 @@ import {PythonError, typeError} from './python-error.ts';
 import type {Runtime, Scope} from './runtime.ts';
 import {isTrue} from './sequences.ts';
 import {addExpression, addParameterTarget, addStatements} from './symbols.ts';
-import {syntaxError} from './template-fault.ts';
+import {PlacedError, syntaxError} from './template-fault.ts';
 import {stringRepr} from './text.ts';
 import {positionalArguments, type Value} from './values.ts';
 
@@ -225,7 +225,10 @@ function compileBlockUse({name, scoped, required}: NodeOf<'block'>, frame: Frame
   };
 }
 
-function compileExternal({template, start}: NodeOf<'external'>, frame: Frame): Execute {
+function compileExternal({kind, template, start}: NodeOf<'external'>, frame: Frame): Execute {
+  if (kind === 'extends' && !frame.isTop) {
+    throw new PlacedError('TemplateAssertionError', 'cannot use extend from a non top-level scope', start);
+  }
   const evaluate = compileExpression(template, frame);
   return (runtime, scope) => {
     const value = evaluate(runtime, scope);

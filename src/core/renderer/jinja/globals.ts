@@ -10,7 +10,8 @@ import {type CallArguments, PyDict, PyObject, typeName, type Value} from './valu
 const maxRangeLength = 100_000;
 
 function range({positional, keyword}: CallArguments): Value {
-  if (keyword.size > 0) throw typeError('safe_range() got an unexpected keyword argument');
+  const [unexpected] = keyword.keys();
+  if (unexpected !== undefined) throw typeError(`safe_range() got an unexpected keyword argument '${unexpected}'`);
   if (positional.length === 0) throw typeError('range expected at least 1 argument, got 0');
   if (positional.length > 3) throw typeError(`range expected at most 3 arguments, got ${positional.length}`);
   const [first, second, step = 1] = positional.map(toIndex);
