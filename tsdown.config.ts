@@ -28,7 +28,7 @@ export default defineConfig({
   sourcemap: true,
   fixedExtension: false,
   deps: {
-    neverBundle: ['@oclif/core', 'koffi', 'onnxruntime-node', 'prom-client', 'tokenizers'],
+    neverBundle: ['@oclif/core', 'autocannon', 'koffi', 'onnxruntime-node', 'prom-client', 'tokenizers'],
     alwaysBundle: [/.*/],
     onlyBundle: false,
   },

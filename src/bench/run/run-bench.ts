@@ -21,7 +21,6 @@ import type {BenchTerminal} from './bench-terminal.ts';
 import {type Connection, connect} from './connect.ts';
 import {findMaxRate} from './find-max-rate.ts';
 import {probeChunkUsage} from './probe-chunk-usage.ts';
-import {runHttpPoint} from './run-http-point.ts';
 import {runPoint} from './run-point.ts';
 
 export const exitCodes = {good: 0, failed: 1, missedLimit: 3, interrupted: 130} as const;
@@ -94,7 +93,7 @@ async function makeRuns(context: BenchContext, json: boolean): Promise<FinishedR
   const {settings, terminal} = context;
   const runs: FinishedRun[] = [];
   const runOne = async (point: LoadPoint) => {
-    const makeRun = settings.backend === 'http' ? runHttpPoint : runPoint;
+    const makeRun = settings.backend === 'http' ? (await import('./run-http-point.ts')).runHttpPoint : runPoint;
     const outcome = await makeRun(context, point, settings.seed + runs.length);
     const run = {outcome, result: resultObject(outcome, terminal.version)};
     runs.push(run);

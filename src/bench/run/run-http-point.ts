@@ -96,7 +96,6 @@ async function runAutocannon(
     ...(settings.duration === null ? {maxOverallRequests: numPrompts} : {duration: settings.duration}),
     timeout: settings.requestTimeout || 3600,
     bailout: failuresPerPlace * point.maxConcurrency,
-    ignoreCoordinatedOmission: true,
     requests: [
       {
         method: bodies === null ? 'GET' : 'POST',

@@ -22,6 +22,8 @@ export class AnswerReader {
   readonly #finished = new Set<number>();
   /** Completion tokens that the last running usage told. */
   #tokensSoFar: number | null = null;
+  /** Tokens of events without output, such as text that is held back: they belong to the next output. */
+  #tokensHeldBack = 0;
   #isDone = false;
 
   constructor(record: RequestRecord, {numChoices}: AnswerReaderOptions) {
@@ -77,6 +79,7 @@ export class AnswerReader {
     }
     const numTokens = this.#takeUsage(chunk);
     if (chunk.hasOutput) this.#takeOutput(chunk, numTokens, timeMs);
+    else this.#tokensHeldBack += numTokens ?? 0;
     for (const {index, reason} of chunk.finishes) {
       this.#finished.add(index);
       record.finishReason ??= reason;
@@ -103,7 +106,8 @@ export class AnswerReader {
     if (chunk.hasAnswer) record.firstAnswerMs ??= timeMs;
     if (chunk.reasoning !== '') record.hasReasoning = true;
     record.outputTimesMs.push(timeMs);
-    record.chunkTokens.push(numTokens);
+    record.chunkTokens.push(numTokens === null ? null : numTokens + this.#tokensHeldBack);
+    this.#tokensHeldBack = 0;
     record.content += chunk.content;
     record.reasoning += chunk.reasoning;
     for (const piece of chunk.toolCalls) addToolCallPiece(record.toolCalls, piece);

@@ -1,0 +1,473 @@
+/**
+ * `parlance bench` against servers with known times and faults. Times are compared with those at which the server really
+ * wrote, by its own clock, so that a busy machine fails neither side.
+ */
+import {readFile, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import {describe, expect, it} from 'vitest';
+import {runProgram} from '../support/run-program.ts';
+import type {Answer, Behaviour, Script, ServedRequest} from '../support/scripted-server/behaviour.ts';
+import {type ScriptedServer, startScriptedServer, withScriptedServer} from '../support/scripted-server/start.ts';
+import {createTemporaryFolder} from '../support/temporary-folder.ts';
+
+type Result = Record<string, unknown> & {
+  ttfts: number[];
+  start_times: number[];
+  itls: number[][];
+  latencies: number[];
+  errors: string[];
+  output_lens: number[];
+  generated_texts: string[];
+  chunk_tokens: number[][];
+  failures: Record<string, {count: number; examples: string[]}>;
+};
+
+interface Run {
+  code: number | null;
+  result: Result;
+  stderr: string;
+  served: ServedRequest[];
+}
+
+const answer = (fields: Partial<Answer> = {}): Answer => ({
+  kind: 'answer',
+  ttftMs: 120,
+  gapMs: 25,
+  numTokens: 12,
+  ...fields,
+});
+const usualFlags = ['--input-len', '8', '--output-len', '8', '--no-progress', '--json', '--save-detailed'];
+
+async function benchOn(server: ScriptedServer, flags: string[]): Promise<Run> {
+  const {code, stdout, stderr} = await runProgram(['bench', '--url', server.url, ...usualFlags, ...flags]);
+  return {code, stderr, result: JSON.parse(stdout) as Result, served: await server.served()};
+}
+
+function bench(script: Script, flags: string[]): Promise<Run> {
+  return withScriptedServer(script, (server) => benchOn(server, flags));
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0) / values.length;
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)];
+}
+
+/** Within 2 % or 2 ms, whatever is more. */
+function expectClose(seenMs: unknown, trueMs: number): void {
+  expect(Math.abs((seenMs as number) - trueMs), `${seenMs} is not ${trueMs}`).toBeLessThanOrEqual(
+    Math.max(2, 0.02 * trueMs),
+  );
+}
+
+const gaps = ({outputMs}: ServedRequest) => outputMs.slice(1).map((time, index) => time - outputMs[index]);
+const duration = ({outputMs}: ServedRequest) => outputMs[outputMs.length - 1] - outputMs[0];
+
+describe('times', () => {
+  it('are those of the server: TTFT, gaps, TPOT, end to end, throughput', async () => {
+    const {code, result, served} = await bench({behaviours: [answer()]}, [
+      '--concurrency',
+      '8',
+      '--num-prompts',
+      '48',
+      '--num-warmups',
+      '8',
+    ]);
+    expect(code).toBe(0);
+    expect(result).toMatchObject({
+      completed: 48,
+      failed: 0,
+      total_output_tokens: 576,
+      itl_basis: 'tokens',
+      token_count_source: 'usage',
+    });
+    const byIndex = [...served].sort((a, b) => Number(/\d+$/.exec(a.id)) - Number(/\d+$/.exec(b.id)));
+    const sentMs = result.start_times.map((seconds) => seconds * 1000);
+    expectClose(result.median_ttft_ms, median(byIndex.map(({outputMs}, index) => outputMs[0] - sentMs[index])));
+    expectClose(result.mean_itl_ms, mean(served.flatMap(gaps)));
+    expectClose(result.mean_tpot_ms, mean(served.map((request) => duration(request) / 11)));
+    expectClose((result.median_e2el_ms as number) - (result.median_ttft_ms as number), median(served.map(duration)));
+    expect(result.itls.every((list) => list.length === 11)).toBe(true);
+    expect(result.output_throughput).toBeCloseTo(576 / (result.duration as number), 6);
+    expect(result.max_in_flight).toBe(8);
+  });
+
+  it('keep the first token out of the gaps (PR-bench-01)', async () => {
+    const {result} = await bench({behaviours: [answer({ttftMs: 500, gapMs: 10, numTokens: 10})]}, [
+      '--num-prompts',
+      '2',
+      '--concurrency',
+      '2',
+    ]);
+    expect(Math.min(...result.ttfts)).toBeGreaterThanOrEqual(0.499);
+    expect(result.itls.map((list) => list.length)).toEqual([9, 9]);
+    expect(result.median_itl_ms).toBeLessThan(25);
+  });
+
+  it('end with the last choice, not with a late usage (PR-bench-02)', async () => {
+    const script = {behaviours: [answer({usage: 'last', usageDelayMs: 300})]};
+    const {result} = await bench(script, ['--num-prompts', '4', '--concurrency', '2']);
+    for (const [index, latency] of result.latencies.entries()) {
+      const sum = result.itls[index].reduce((total, gap) => total + gap, 0);
+      expect(latency - result.ttfts[index]).toBeCloseTo(sum, 9);
+    }
+    expect(result).toMatchObject({total_output_tokens: 48, itl_basis: 'events'});
+  });
+
+  it('take the first output and not an early role for the first token', async () => {
+    const script = {behaviours: [answer({isRoleFirst: true, ttftMs: 300, numReasoning: 4})]};
+    const {result, served} = await bench(script, ['--num-prompts', '4', '--concurrency', '2']);
+    expect(result.median_ttft_ms).toBeGreaterThanOrEqual(299);
+    expect(result.median_ttfc_ms).toBeLessThan(150);
+    expectClose(result.mean_ttfo_ms, mean(served.map(({outputMs, receivedMs}) => outputMs[4] - receivedMs)) + 2);
+  });
+
+  it('are per token where events carry several, and bursts are named (PR-bench-09)', async () => {
+    const script = {behaviours: [answer({numTokens: 30, tokensPerEvent: 3, gapMs: 60})]};
+    const {result} = await bench(script, ['--num-prompts', '6', '--concurrency', '2']);
+    expectClose(result.mean_icl_ms, 60);
+    expectClose(result.mean_itl_ms, (60 * 9) / 29);
+    expectClose(result.mean_tpot_ms, (60 * 9) / 29);
+    expect(result.chunk_tokens[0]).toEqual(new Array(9).fill(3));
+  });
+
+  it('of tool calls count as output', async () => {
+    const {result} = await bench({behaviours: [answer({isToolCall: true})]}, [
+      '--num-prompts',
+      '2',
+      '--concurrency',
+      '1',
+      '--dataset-name',
+      'tools',
+    ]);
+    expect(result).toMatchObject({completed: 2, total_output_tokens: 24});
+    expect(result.itls[0]).toHaveLength(11);
+  });
+});
+
+describe('faults', () => {
+  it('are counted by type, exactly, and are in no latency', async () => {
+    const behaviours: Behaviour[] = [
+      answer(),
+      {kind: 'status', status: 500},
+      {kind: 'error-event', numTokens: 3},
+      {kind: 'cut', numTokens: 3},
+      {kind: 'stall', numTokens: 2},
+      {kind: 'malformed'},
+      {kind: 'empty'},
+      {kind: 'slow-headers', ms: 5000},
+      {kind: 'reset'},
+      {kind: 'no-stream'},
+    ];
+    const flags = ['--num-prompts', '40', '--concurrency', '20', '--idle-timeout', '1', '--ttft-timeout', '2'];
+    const {code, result} = await bench({behaviours}, flags);
+    expect(code).toBe(1);
+    const counts = Object.fromEntries(Object.entries(result.failures).map(([type, {count}]) => [type, count]));
+    expect(counts).toEqual({
+      http_500: 4,
+      error_event: 4,
+      truncated: 4,
+      timeout_idle: 4,
+      malformed: 8,
+      empty: 4,
+      timeout_first: 4,
+      connect: 4,
+    });
+    expect(result).toMatchObject({completed: 4, failed: 36});
+    expect(result.failures.http_500?.examples).toEqual(['status 500 on purpose']);
+    expect(result.failures.error_event?.examples).toEqual(['it broke on purpose']);
+    expect(result.ttfts.filter((ttft) => ttft > 0)).toHaveLength(4);
+    expect(result.errors.filter((error) => error === '')).toHaveLength(4);
+    expect(result.max_ttft_ms).toBeLessThan(1000);
+  });
+
+  it('of answers without text do not stop the run (PR-bench-03)', async () => {
+    const behaviours = Array.from({length: 315}, (_, index): Behaviour => {
+      if ((index + 1) % 5 === 0) return {kind: 'empty'};
+      if ((index + 1) % 7 === 0) return {kind: 'status', status: 500};
+      return (index + 1) % 9 === 0 ? {kind: 'reset'} : answer({ttftMs: 5, gapMs: 2});
+    });
+    const {code, result} = await bench({behaviours}, ['--num-prompts', '90', '--concurrency', '8']);
+    expect(code).toBe(1);
+    expect(result.failures).toMatchObject({empty: {count: 18}, http_500: {count: 10}, connect: {count: 7}});
+    expect(result.completed).toBe(55);
+  });
+
+  it('of a server that is not there stop at once with one message', async () => {
+    const {code, stderr, stdout} = await runProgram(['bench', '--url', 'http://127.0.0.1:9', '--no-progress']);
+    expect(code).toBe(1);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/^Error: No answer from http:\/\/127\.0\.0\.1:9\/v1\/models: ECONNREFUSED$/m);
+  });
+});
+
+describe('token counts', () => {
+  it('come from the usage of the last choice (PR-bench-04)', async () => {
+    const {result} = await bench({behaviours: [answer({usage: 'last-choice'})]}, ['--num-prompts', '2']);
+    expect(result).toMatchObject({total_output_tokens: 24, token_count_source: 'usage'});
+  });
+
+  it('are made with a tokenizer, or called estimates, where the server tells none (PR-bench-04)', async () => {
+    const script = {behaviours: [answer({usage: 'none'})]};
+    const estimated = await bench(script, ['--num-prompts', '2']);
+    expect(estimated.result).toMatchObject({total_output_tokens: 24, token_count_source: 'events'});
+    expect(estimated.result.warnings).toContainEqual(expect.stringContaining('estimates'));
+    const counted = await bench(script, ['--num-prompts', '2', '--tokenizer', 'models/smollm2-135m-instruct']);
+    expect(counted.result.token_count_source).toBe('tokenizer');
+    expect(counted.result.total_output_tokens).toBeGreaterThan(24);
+  });
+
+  it('are not asked for in every event when the server refuses that', async () => {
+    const script = {behaviours: [answer({usage: 'last'})], refusesChunkUsage: true};
+    const {code, result, stderr} = await bench(script, ['--num-prompts', '2']);
+    expect(code).toBe(0);
+    expect(stderr).toContain('gaps are between events');
+    expect(result.itl_basis).toBe('events');
+  });
+});
+
+describe('streams', () => {
+  it.each(['odd-lines', 'bytewise'] as const)(
+    'are read in any legal form, exactly: %s (PR-bench-07, 08)',
+    async (form) => {
+      const script = {behaviours: [answer({form, token: '你好🙂é ', gapMs: 5, hasDone: form === 'bytewise'})]};
+      const {code, result} = await bench(script, ['--num-prompts', '2', '--concurrency', '1']);
+      expect(code).toBe(0);
+      expect(result.generated_texts).toEqual(new Array(2).fill('你好🙂é '.repeat(12)));
+    },
+  );
+});
+
+describe('load', () => {
+  it('does not hide a freeze of the server (PR-bench-05)', async () => {
+    const script = {behaviours: [answer({ttftMs: 10, gapMs: 5})], freeze: {fromMs: 1500, toMs: 4500}};
+    const {result} = await bench(script, [
+      '--request-rate',
+      '20',
+      '--num-prompts',
+      '120',
+      '--burstiness',
+      'inf',
+      '--max-concurrency',
+      '4',
+    ]);
+    expect(result.completed).toBe(120);
+    expect(result.p99_e2el_including_client_queue_ms).toBeGreaterThan(2700);
+    expect(result.median_e2el_ms).toBeLessThan(1000);
+    expect(result.latencies.filter((latency) => latency > 1)).toHaveLength(4);
+  });
+
+  it('follows the planned rate', async () => {
+    const script = {behaviours: [answer({ttftMs: 2, gapMs: 1, numTokens: 2})]};
+    const {served} = await bench(script, ['--request-rate', '50', '--num-prompts', '200']);
+    const times = served.map(({receivedMs}) => receivedMs).sort((a, b) => a - b);
+    expect((times[199] - times[0]) / 1000).toBeGreaterThan(3.6);
+    expect((times[199] - times[0]) / 1000).toBeLessThan(4.2);
+  });
+
+  it('ends with the time, and cancels what the grace period leaves', async () => {
+    const script = {behaviours: [answer({numTokens: 400, gapMs: 25}), answer({numTokens: 2})]};
+    const {code, result} = await bench(script, ['--concurrency', '2', '--duration', '1', '--grace-period', '0.5']);
+    expect(code).toBe(0);
+    expect(result.cancelled).toBe(2);
+    expect(result.failed).toBe(0);
+    expect(result.duration).toBeLessThan(3);
+  });
+
+  it('gives an agreeing mean with autocannon', async () => {
+    const script = {behaviours: [answer({ttftMs: 100, gapMs: 20, numTokens: 10})]};
+    await withScriptedServer(script, async (server) => {
+      const flags = ['--concurrency', '8', '--num-prompts', '48'];
+      const streamed = await benchOn(server, [...flags, '--num-warmups', '8']);
+      const whole = await benchOn(server, [...flags, '--backend', 'http']);
+      expect(whole.result).toMatchObject({completed: 48, failed: 0, valid: true});
+      const [a, b] = [streamed.result.mean_e2el_ms as number, whole.result.mean_e2el_ms as number];
+      expect(Math.abs(a - b) / b, `${a} and ${b}`).toBeLessThan(0.05);
+    });
+  });
+
+  it('of conversations carries real answers on, and tool results only for real calls', async () => {
+    const folder = await createTemporaryFolder();
+    const path = join(folder, 'talks.jsonl');
+    const talk = {
+      id: 'talk-1',
+      messages: [
+        {role: 'system', content: 'Be short.'},
+        {role: 'user', content: 'One?'},
+        {role: 'assistant', content: 'recorded, never sent'},
+        {role: 'user', content: 'Two?'},
+      ],
+    };
+    await writeFile(path, JSON.stringify(talk));
+    const script = {behaviours: [answer({numTokens: 2, gapMs: 1})]};
+    const flags = ['--dataset-name', 'multi_turn', '--dataset-path', path, '--num-prompts', '1'];
+    const {result, served} = await bench(script, flags);
+    expect(result.completed).toBe(2);
+    expect(served[1].messages.map(({content}) => content)).toEqual(['Be short.', 'One?', 'tok tok ', 'Two?']);
+  });
+});
+
+describe('results', () => {
+  it('have the keys of vLLM, in order, and lead back to the data set (PR-bench-10)', async () => {
+    const folder = await createTemporaryFolder();
+    const path = join(folder, 'data.jsonl');
+    const entries = [1, 2, 3].map((id) => ({
+      id: `case-${id}`,
+      messages: [
+        {role: 'system', content: 'Be brief.'},
+        {role: 'user', content: `Say ${id}`},
+      ],
+    }));
+    await writeFile(path, entries.map((entry) => JSON.stringify(entry)).join('\n'));
+    const server = await startScriptedServer({behaviours: [answer({gapMs: 2})]});
+    const requestsPath = join(folder, 'requests.jsonl');
+    const argv = [
+      'bench',
+      '--url',
+      server.url,
+      '--dataset-name',
+      'custom',
+      '--dataset-path',
+      path,
+      '--num-prompts',
+      '3',
+      '--disable-shuffle',
+      '--concurrency',
+      '2',
+      '--metadata',
+      'build=7',
+      '--api-key',
+      'secret-key',
+      '--result-filename',
+      'out.json',
+      '--result-dir',
+      folder,
+      '--save-result',
+      '--save-detailed',
+      '--save-requests',
+      requestsPath,
+      '--html',
+      join(folder, 'out.html'),
+      '--csv',
+      join(folder, 'out.csv'),
+    ];
+    const {code, stdout} = await runProgram(argv).finally(server.stop);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^============ Serving Benchmark Result ============\nSuccessful requests: {21}3 {9}\nFailed requests: {25}0/,
+    );
+    for (const label of ['Mean TTFT (ms):', 'P99 ITL (ms):', 'Max E2EL (ms):', 'P90 TPOT (ms):'])
+      expect(stdout).toContain(label);
+    const text = await readFile(join(folder, 'out.json'), 'utf8');
+    expect(text).not.toContain('secret-key');
+    const result = JSON.parse(text) as Result & {requests: {id: string}[]};
+    expect(Object.keys(result).slice(0, contractKeys.length)).toEqual(contractKeys);
+    expect(result.requests.map(({id}) => id)).toEqual(['case-1', 'case-2', 'case-3']);
+    const lines = (await readFile(requestsPath, 'utf8'))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as {id: string; ttft_ms: number});
+    expect(lines.map(({id}) => id).sort()).toEqual(['case-1', 'case-2', 'case-3']);
+    const page = await readFile(join(folder, 'out.html'), 'utf8');
+    expect(page.match(/<svg /g)?.length).toBeGreaterThanOrEqual(5);
+    expect(page).not.toMatch(/https?:\/\/(?!127\.0\.0\.1)|NaN/);
+    expect((await readFile(join(folder, 'out.csv'), 'utf8')).trim().split('\n')).toHaveLength(2);
+  });
+
+  it('of a sweep lie in the folders that vLLM plots', async () => {
+    const folder = await createTemporaryFolder();
+    const server = await startScriptedServer({behaviours: [answer({ttftMs: 5, gapMs: 2})]});
+    const argv = [
+      'bench',
+      '--url',
+      server.url,
+      '--input-len',
+      '8',
+      '--output-len',
+      '8',
+      '--num-prompts',
+      '4',
+      '--concurrency',
+      '1,2',
+      '--result-dir',
+      folder,
+      '--save-result',
+      '--label',
+      'sweep',
+      '--no-progress',
+    ];
+    const {code, stdout, stderr} = await runProgram(argv).finally(server.stop);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/Concurrency +Rate +Done/);
+    const written = [...stderr.matchAll(/^Wrote (.*)$/gm)].map(([, path]) => path.replace(/sweep-[\d-]+/, 'sweep'));
+    expect(written.map((path) => path.slice(folder.length + 1))).toEqual([
+      'sweep/BENCH-max_concurrency=1/run=0.json',
+      'sweep/BENCH-max_concurrency=1/summary.json',
+      'sweep/BENCH-max_concurrency=2/run=0.json',
+      'sweep/BENCH-max_concurrency=2/summary.json',
+      'sweep/summary.csv',
+    ]);
+  });
+
+  it('are judged by limits: exit code 3', async () => {
+    const script = {behaviours: [answer({ttftMs: 50})]};
+    const missed = await bench(script, ['--num-prompts', '4', '--assert', 'median_ttft_ms<1']);
+    expect(missed.code).toBe(3);
+    expect(missed.stderr).toMatch(/^Missed: median_ttft_ms<1: median_ttft_ms is \d/m);
+    const good = await bench(script, [
+      '--num-prompts',
+      '4',
+      '--goodput',
+      'ttft:5',
+      'e2el:9000',
+      '--goodput-min',
+      '0.5',
+    ]);
+    expect(good.code).toBe(3);
+    expect(good.result).toMatchObject({request_goodput: 0, slo_attainment: 0});
+  });
+});
+
+const contractKeys = [
+  'date',
+  'endpoint_type',
+  'backend',
+  'label',
+  'model_id',
+  'tokenizer_id',
+  'num_prompts',
+  'build',
+  'request_rate',
+  'burstiness',
+  'max_concurrency',
+  'duration',
+  'completed',
+  'failed',
+  'total_input_tokens',
+  'total_output_tokens',
+  'request_throughput',
+  'request_goodput',
+  'output_throughput',
+  'total_token_throughput',
+  'input_lens',
+  'output_lens',
+  'ttfts',
+  'itls',
+  'latencies',
+  'start_times',
+  'queue_times',
+  'generated_texts',
+  'errors',
+  'max_output_tokens_per_s',
+  'max_concurrent_requests',
+  'rtfx',
+  ...['ttft', 'tpot', 'itl', 'e2el'].flatMap((metric) => [
+    `mean_${metric}_ms`,
+    `median_${metric}_ms`,
+    `std_${metric}_ms`,
+    `p99_${metric}_ms`,
+  ]),
+];
