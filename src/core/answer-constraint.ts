@@ -32,16 +32,10 @@ export async function prepareControls(
   reader: AnswerReader | null,
   parts: ControlParts,
 ): Promise<AnswerControls> {
-  const constraint = await prepareConstraint(fieldsOf(request, reader), reader, parts);
+  const stated = constraintOf(request);
+  const constraint = await prepareConstraint(reader?.constraint(stated) ?? stated, reader, parts);
   const isHeldFromStart = constraint !== null && constraint.startsAfter.length === 0;
   return {constraint, thinkingBudget: isHeldFromStart ? null : await prepareBudget(request, reader, parts)};
-}
-
-/** Demanded calls take the place of what the request states, free ones give way to it. */
-function fieldsOf(request: SamplingRequest, reader: AnswerReader | null): StructuredOutputs | null {
-  const stated = constraintOf(request);
-  if (reader === null || (stated !== null && reader.context.toolChoice === 'auto')) return stated;
-  return reader.callConstraint() ?? stated;
 }
 
 async function prepareConstraint(

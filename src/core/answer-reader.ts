@@ -4,6 +4,7 @@
  * until the next event. Parsers and engine side meet here.
  */
 import {callConstraint, type StrictLevel} from './call-constraint.ts';
+import type {ToolCallReading} from './metrics/serving-metrics.ts';
 import type {Tokenizer} from './model/tokenizer.ts';
 import type {TextReader} from './output/output-processor.ts';
 import {createOutputParser, mayCall, type OutputFormats} from './parsers/create-output-parser.ts';
@@ -30,6 +31,8 @@ export interface AnswerFormats {
   /** Metadata of the checkpoint that describes its answers. */
   responseTemplate?: unknown;
   logger?: Logger;
+  /** Told of every choice in which calls were looked for, when it ends. */
+  onToolCallsRead?: (reading: ToolCallReading) => void;
 }
 
 /** The fields of a chat request that decide how its answer is read. */
@@ -37,15 +40,15 @@ export type ReadRequest = Pick<
   ChatCompletionRequest,
   'tools' | 'tool_choice' | 'parallel_tool_calls' | 'include_reasoning' | 'stop_spares_reasoning'
 > & {
-  messages: readonly {role: string; tool_calls?: unknown}[];
   stream: boolean;
-};
-
-interface ReadPrompt {
-  /** The end of the prompt as text, special tokens included. */
-  tail: string;
   /** The keyword arguments of the chat template. */
   templateKwargs: Record<string, unknown>;
+  /** Calls that stand in the conversation already. */
+  numEarlierToolCalls: number;
+};
+
+export function toReadRequest(request: ChatCompletionRequest, templateKwargs: Record<string, unknown>): ReadRequest {
+  return {...request, templateKwargs, numEarlierToolCalls: countToolCalls(request.messages)};
 }
 
 /** How much of a prompt's end parsers look at: the last turn as far as it is open, normally a few tokens. */
@@ -64,17 +67,19 @@ export class AnswerReader {
   /** False for a request without tools on a server that reads nothing else. */
   readonly #isAsked: boolean;
 
-  constructor(formats: AnswerFormats, request: ReadRequest, prompt: ReadPrompt) {
+  /** @param tail the end of the prompt as text, special tokens included */
+  constructor(formats: AnswerFormats, request: ReadRequest, tail: string) {
     this.#formats = formats;
     this.#request = request;
     this.#isAsked = formats.reasoning !== null || request.tool_choice !== 'none';
-    this.context = parserContextOf(request, prompt, formats);
+    this.context = parserContextOf(request, tail, formats);
     this.#options = {
       dropsCalls: request.tool_choice === null,
       stopSparesReasoning: request.stop_spares_reasoning ?? formats.stopSparesReasoning,
       tellsEmptyText: formats.tool === null,
       isNamed: typeof request.tool_choice === 'object' && request.tool_choice !== null,
       includesReasoning: request.include_reasoning,
+      onEnd: (hasCalls) => this.#tellCalls(hasCalls),
     };
   }
 
@@ -92,10 +97,21 @@ export class AnswerReader {
     return foldPieces([...parser.push(text), ...parser.finish('stop')]);
   }
 
-  /** What the answer is held to because of its tools; null = nothing. @throws ValidationError */
-  callConstraint(): StructuredOutputs | null {
+  #tellCalls(hasCalls: boolean): void {
+    if (this.#formats.tool === null || !mayCall(this.context)) return;
+    const mode = this.#request.stream ? 'streaming' : 'non_streaming';
+    this.#formats.onToolCallsRead?.({mode, outcome: hasCalls ? 'tool_call' : 'no_tool_call'});
+  }
+
+  /**
+   * What the answer is held to: demanded calls take the place of what the request states, free ones give way to it.
+   * @param stated null = the request states nothing
+   * @throws ValidationError when definitions of tools contradict each other
+   */
+  constraint(stated: StructuredOutputs | null): StructuredOutputs | null {
     const {tool, strictLevel} = this.#formats;
-    return tool && callConstraint(this.#request, tool, strictLevel);
+    if (tool === null || (stated !== null && this.context.toolChoice === 'auto')) return stated;
+    return callConstraint(this.#request, tool, strictLevel) ?? stated;
   }
 
   /** True when thoughts are told apart. */
@@ -148,15 +164,15 @@ export class AnswerReader {
   }
 }
 
-function parserContextOf(request: ReadRequest, prompt: ReadPrompt, formats: AnswerFormats): ParserContext {
+function parserContextOf(request: ReadRequest, promptTail: string, formats: AnswerFormats): ParserContext {
   return {
     tools: (request.tools ?? []).map(({function: {name, parameters}}) => ({name, parameters: parameters ?? undefined})),
     toolChoice: formats.tool === null ? 'none' : toolChoiceOf(request),
     parallelToolCalls: request.parallel_tool_calls,
     includeReasoning: request.include_reasoning,
-    chatTemplateKwargs: prompt.templateKwargs,
-    promptTail: prompt.tail,
-    numEarlierToolCalls: countToolCalls(request.messages),
+    chatTemplateKwargs: request.templateKwargs,
+    promptTail,
+    numEarlierToolCalls: request.numEarlierToolCalls,
     responseTemplate: formats.responseTemplate,
     hidesCutMarkup: request.stream,
   };
@@ -177,6 +193,7 @@ interface ChoiceOptions {
   /** The request named its function. */
   isNamed: boolean;
   includesReasoning: boolean;
+  onEnd: (hasCalls: boolean) => void;
 }
 
 export class ChoiceReader implements TextReader {
@@ -208,6 +225,7 @@ export class ChoiceReader implements TextReader {
   readEnd(held: string, finishReason: FinishReason): void {
     if (held !== '') this.#note(held, this.#parser.push(held));
     this.#note('', this.#parser.finish(finishReason));
+    this.#options.onEnd(this.#hasCalls);
   }
 
   /** What was read since the last call. */

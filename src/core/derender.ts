@@ -2,6 +2,7 @@
  * The last part of a split request: token ids that another server generated go through the same output path as those of
  * the own engine, so that the answer reads as if it had been made here (vllm/entrypoints/scale_out/derender).
  */
+import type {AnswerReader} from './answer-reader.ts';
 import type {SequenceOutput} from './engine/protocol.ts';
 import {ValidationError} from './errors.ts';
 import {type ChoiceDelta, type Generation, type GenerationParts, toEvents} from './generation.ts';
@@ -18,6 +19,8 @@ export interface Recording {
   choices: RecordedChoice[];
 }
 
+type ReplayParts = Pick<GenerationParts, 'tokenizer' | 'generation' | 'engine'>;
+
 /**
  * @param request what the answer was asked for with: its stop strings and the ways to write text count
  * @throws ValidationError when a choice is longer than the context
@@ -25,16 +28,18 @@ export interface Recording {
 export function replayGeneration(
   request: SamplingRequest,
   recordings: readonly Recording[],
-  parts: Pick<GenerationParts, 'tokenizer' | 'generation' | 'engine'>,
+  parts: ReplayParts,
+  createReader: (prompt: RenderedPrompt) => AnswerReader | null = () => null,
 ): Generation {
+  const readers = new Map(recordings.map(({prompt}) => [prompt, createReader(prompt)]));
   checkLengths(recordings, parts.engine.info.maxModelLen);
   return {
     prompts: recordings.map(({prompt}) => prompt),
-    reader: () => null,
+    reader: (prompt) => readers.get(prompt) ?? null,
     cachedTokens: () => null,
     promptLogprobs: () => null,
     timing: () => null,
-    events: replayEvents(request, recordings, parts),
+    events: replayEvents(request, recordings, parts, readers),
   };
 }
 
@@ -51,16 +56,19 @@ function checkLengths(recordings: readonly Recording[], maxModelLen: number): vo
 async function* replayEvents(
   request: SamplingRequest,
   recordings: readonly Recording[],
-  {tokenizer, generation}: Pick<GenerationParts, 'tokenizer' | 'generation'>,
+  {tokenizer, generation}: ReplayParts,
+  readers: ReadonlyMap<RenderedPrompt, AnswerReader | null>,
 ): Generation['events'] {
-  const text = resolveTextParams(request, generation.defaults);
+  const params = resolveTextParams(request, generation.defaults);
   let index = 0;
   for (const {prompt, choices} of recordings) {
+    const answers = readers.get(prompt) ?? null;
+    const text = answers?.textParams(params, tokenizer) ?? params;
     for (const choice of choices) {
-      const processor = new OutputProcessor({tokenizer, promptTokenIds: prompt.tokenIds, text});
+      const reader = answers?.openChoice() ?? null;
+      const processor = new OutputProcessor({tokenizer, promptTokenIds: prompt.tokenIds, text, reader});
       const delta = processor.process(outputOf(choice));
-      if (delta)
-        yield* toEvents(index, withRecordedEnd({...delta, numTokens: processor.numTokens, reader: null}, choice));
+      if (delta) yield* toEvents(index, withRecordedEnd({...delta, numTokens: processor.numTokens, reader}, choice));
       index++;
     }
   }

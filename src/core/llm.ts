@@ -14,11 +14,12 @@ import {EngineDeadError, UsageError} from './errors.ts';
 import type {Generation, GenerationOptions, GenerationParts} from './generation.ts';
 import {type AnswerOptions, loadAnswerFormats} from './load-answer-formats.ts';
 import type {SequenceObserver} from './metrics/sequence-observer.ts';
+import type {ToolCallReading} from './metrics/serving-metrics.ts';
 import {loadModelConfig} from './model/model-config.ts';
 import {type ModelFiles, resolveModel} from './model/resolve-model.ts';
 import {loadTokenizer, type Tokenizer} from './model/tokenizer.ts';
 import {readTokenizerInfo} from './model/tokenizer-info.ts';
-import {type ChatBatch, prepareChat, prepareCompletion} from './prepare-generation.ts';
+import {type ChatBatch, createReader, prepareChat, prepareCompletion} from './prepare-generation.ts';
 import {type ChatCompletionRequest, parseChatCompletionRequest} from './protocol/openai/chat-completion.ts';
 import type {CompletionRequest} from './protocol/openai/completion.ts';
 import type {SamplingRequest} from './protocol/openai/sampling-request.ts';
@@ -62,6 +63,8 @@ export interface Llm {
   startTokens(request: GenerateRequest, options: GenerationOptions): Promise<Generation>;
   /** What another engine generated, as if this one had; the engine is not asked. @throws ValidationError */
   replay(request: SamplingRequest, recordings: readonly Recording[]): Generation;
+  /** The same for a chat answer, which goes through the parsers. @throws ValidationError */
+  replayChat(request: ChatCompletionRequest, recordings: readonly Recording[]): Generation;
   /**
    * A chat request up to the engine's door.
    * @throws ValidationError, TemplateError
@@ -89,6 +92,8 @@ export interface Llm {
   /** Requests that come later find nothing in the prefix cache of what was computed before. */
   resetPrefixCache(): void;
   onStats(listener: (stats: StepStats) => void): () => void;
+  /** Told of every choice in which calls of tools were looked for. Returns the function that takes the listener off. */
+  onToolCallsRead(listener: (reading: ToolCallReading) => void): () => void;
   /** Watches every sequence from now on. Returns the function that takes the observer off. */
   observe(observer: SequenceObserver): () => void;
   close(): Promise<void>;
@@ -104,7 +109,9 @@ export function createLlm(given: LlmParts): Llm {
   const {tokenizer, tokenizerInfo = {}} = given;
   const observers = new Set<SequenceObserver>();
   const engine = observeEngine(given.engine, tellAll(observers));
-  const parts = {...given, engine};
+  const callListeners = new Set<(reading: ToolCallReading) => void>();
+  const formats = given.formats && {...given.formats, onToolCallsRead: tellEach(callListeners)};
+  const parts = {...given, engine, ...(formats && {formats})};
   let numRequests = 0;
   /** Clients may send the same request id twice at the same time; inside, ids are unique. */
   const admit = ({requestId, signal}: GenerationOptions): GenerationOptions => {
@@ -120,6 +127,8 @@ export function createLlm(given: LlmParts): Llm {
     startCompletion: async (request, options) => prepareCompletion(request, parts, admit(options)),
     startTokens: async (request, options) => prepareTokens(request, parts, admit(options)),
     replay: (request, recordings) => replayGeneration(request, recordings, parts),
+    replayChat: (request, recordings) =>
+      replayGeneration(request, recordings, parts, (prompt) => createReader(request, prompt, parts)),
     renderChat: (request) => renderChatRequest(request, parts),
     renderCompletion: (request) => renderCompletionRequest(request, parts),
     tokenize: (request) => tokenize(request, parts),
@@ -131,11 +140,21 @@ export function createLlm(given: LlmParts): Llm {
     numBacklogTokens: () => engine.numBacklogTokens(),
     resetPrefixCache: () => engine.resetPrefixCache(),
     onStats: (listener) => engine.onStats(listener),
+    onToolCallsRead(listener) {
+      callListeners.add(listener);
+      return () => callListeners.delete(listener);
+    },
     observe(observer) {
       observers.add(observer);
       return () => observers.delete(observer);
     },
     close: () => engine.close(),
+  };
+}
+
+function tellEach<T>(listeners: ReadonlySet<(value: T) => void>): (value: T) => void {
+  return (value) => {
+    for (const listener of listeners) listener(value);
   };
 }
 

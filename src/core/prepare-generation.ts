@@ -3,7 +3,7 @@
  * (lengths, rendering, room left in the context, sampling parameters).
  */
 
-import {AnswerReader, promptTail} from './answer-reader.ts';
+import {AnswerReader, promptTail, toReadRequest} from './answer-reader.ts';
 import {ValidationError} from './errors.ts';
 import {
   type Generation,
@@ -15,6 +15,7 @@ import {
 } from './generation.ts';
 import type {ChatCompletionRequest} from './protocol/openai/chat-completion.ts';
 import {type CompletionRequest, promptsOf, toSamplingRequest} from './protocol/openai/completion.ts';
+import type {RenderedPrompt} from './renderer/render-chat.ts';
 import {renderPrompt} from './renderer/render-prompt.ts';
 import {transferredPrompt} from './renderer/transferred-prompt.ts';
 import {checkRequestLengths} from './sampling/resolve-max-tokens.ts';
@@ -50,16 +51,25 @@ export async function resolveChat(requests: ChatBatch, parts: GenerationParts): 
 }
 
 /** The answers to a conversation go through the parsers of the server. */
-function readPrompt(
-  request: ChatCompletionRequest,
-  prepared: PreparedPrompt,
-  {formats, renderer, tokenizer}: GenerationParts,
-): PreparedPrompt {
-  if (!formats) return prepared;
-  const tail = promptTail(prepared.prompt, tokenizer);
-  const reader = new AnswerReader(formats, request, {tail, templateKwargs: renderer.templateKwargs(request)});
+function readPrompt(request: ChatCompletionRequest, prepared: PreparedPrompt, parts: GenerationParts): PreparedPrompt {
+  const reader = createReader(request, prepared.prompt, parts);
+  if (reader === null) return prepared;
   const {resolved} = prepared;
-  return {...prepared, reader, resolved: {...resolved, text: reader.textParams(resolved.text, tokenizer)}};
+  return {...prepared, reader, resolved: {...resolved, text: reader.textParams(resolved.text, parts.tokenizer)}};
+}
+
+/** Null on a server that reads nothing out of its answers. */
+export function createReader(
+  request: ChatCompletionRequest,
+  prompt: RenderedPrompt,
+  {formats, renderer, tokenizer}: Pick<GenerationParts, 'formats' | 'renderer' | 'tokenizer'>,
+): AnswerReader | null {
+  if (!formats) return null;
+  return new AnswerReader(
+    formats,
+    toReadRequest(request, renderer.templateKwargs(request)),
+    promptTail(prompt, tokenizer),
+  );
 }
 
 function renderConversation(request: ChatCompletionRequest, {renderer, tokenizer, engine}: GenerationParts) {

@@ -2,6 +2,7 @@
  * The two halves of a request that several servers share: rendering takes it as far as the engine's door, generating
  * starts there, from token ids and resolved sampling parameters (vllm/entrypoints/scale_out).
  */
+import {AnswerReader, promptTail} from './answer-reader.ts';
 import {ValidationError} from './errors.ts';
 import {
   type Generation,
@@ -14,6 +15,7 @@ import {resolveChat, resolveCompletion} from './prepare-generation.ts';
 import type {ChatCompletionRequest} from './protocol/openai/chat-completion.ts';
 import type {CompletionRequest} from './protocol/openai/completion.ts';
 import type {GenerateRequest} from './protocol/scale-out/generate-request.ts';
+import {readParseContext} from './protocol/scale-out/parse-context.ts';
 import {toTemplateTool} from './renderer/template-variables.ts';
 import {resolveMaxTokens} from './sampling/resolve-max-tokens.ts';
 import {resolveSamplingParams} from './sampling/resolve-sampling-params.ts';
@@ -68,10 +70,11 @@ function checkHasTokens({prompt}: PreparedPrompt): void {
  * @throws ValidationError
  */
 export function prepareTokens(
-  {token_ids: tokenIds, sampling}: GenerateRequest,
+  request: GenerateRequest,
   parts: GenerationParts,
   options: GenerationOptions,
 ): Generation {
+  const {token_ids: tokenIds, sampling} = request;
   const {engine, tokenizer, generation} = parts;
   const {maxModelLen} = engine.info;
   checkFitsContext(tokenIds, maxModelLen);
@@ -87,8 +90,26 @@ export function prepareTokens(
     eosTokenId: tokenizer.eosTokenId,
     generationEosTokenIds: generation.eosTokenIds,
   });
-  return startGeneration(sampling, [{prompt: {text: '', tokenIds}, resolved, reader: null}], parts, options);
+  const prompt = {prompt: {text: '', tokenIds}, resolved, reader: null};
+  return startGeneration(sampling, [readTokens(request, prompt, parts)], parts, options);
 }
+
+/** Only an answer that is to be a message is read. @throws ValidationError */
+function readTokens(
+  {output_mode: mode, parse_context: context}: GenerateRequest,
+  prepared: PreparedPrompt,
+  {formats, tokenizer}: GenerationParts,
+): PreparedPrompt {
+  if (mode !== 'derender' || !formats) return prepared;
+  if (context === null) throw new ValidationError(NO_PARSE_CONTEXT);
+  const reader = new AnswerReader(formats, readParseContext(context), promptTail(prepared.prompt, tokenizer));
+  // The markers were put into the text by the server that rendered; it says so by not skipping special tokens.
+  const text = reader.textParams({...prepared.resolved.text, skipSpecialTokens: true}, tokenizer);
+  return {...prepared, reader, resolved: {...prepared.resolved, text}};
+}
+
+const NO_PARSE_CONTEXT =
+  "output_mode='derender' requires parse_context on a server with a tool or reasoning parser. Use the one returned by /render.";
 
 function checkFitsContext(tokenIds: readonly number[], maxModelLen: number): void {
   if (tokenIds.length <= maxModelLen) return;

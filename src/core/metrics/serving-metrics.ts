@@ -21,8 +21,16 @@ export interface ServingFacts {
   /** The first served name. */
   modelName: string;
   maxModelLen: number;
+  /** A parser looks for calls of tools, so that is counted, too. */
+  readsToolCalls?: boolean;
   kvCacheTokens: number;
   kvCacheBytesPerToken: number;
+}
+
+/** Calls of tools were looked for in a choice: in which mode, and whether there was one. */
+export interface ToolCallReading {
+  mode: 'streaming' | 'non_streaming';
+  outcome: 'tool_call' | 'no_tool_call';
 }
 
 /** Why a request was turned away before the engine. */
@@ -99,6 +107,7 @@ export class ServingMetrics implements SequenceObserver {
   readonly #counters: Record<CounterName, Cell>;
   readonly #finished: Record<string, Cell>;
   readonly #rejections: Record<string, Cell>;
+  readonly #toolCalls: ((reading: ToolCallReading) => Cell) | null;
   readonly #promptSources: Record<string, Cell>;
   readonly #choices = new OpenChoices();
   #last: StepMeasurements | null = null;
@@ -118,6 +127,7 @@ export class ServingMetrics implements SequenceObserver {
     this.#rejections = cellsByLabel(REJECTION_REASONS, 'reason', model, (labelNames) =>
       registry.counter({name: 'vllm:admission_rejections_total', help: 'Requests turned away', labelNames}),
     );
+    this.#toolCalls = facts.readsToolCalls ? registerToolCalls(registry, facts) : null;
     this.#histograms = mapValues(histogramTable(facts.maxModelLen), (name, [help, buckets]) =>
       registry.histogram(family(name, help, engine), buckets)(engine),
     );
@@ -153,6 +163,10 @@ export class ServingMetrics implements SequenceObserver {
     if (!whole) return;
     this.#histograms.request_params_n.add(whole.numChoices);
     this.#histograms.request_max_num_generation_tokens.add(whole.mostTokens);
+  }
+
+  onToolCallsRead(reading: ToolCallReading): void {
+    this.#toolCalls?.(reading).add(1);
   }
 
   onRejection(reason: RejectionReason): void {
@@ -260,4 +274,20 @@ function cellsByLabel<N extends string>(
   const cellOf = register([...Object.keys(common), label]);
   const entries = values.map((value) => [value, cellOf({...common, [label]: value})]);
   return Object.fromEntries(entries) as Record<N, Cell>;
+}
+
+/** Only chat answers are read here; the label has other values in the reference. */
+function registerToolCalls(registry: MetricRegistry, {modelName}: ServingFacts): (reading: ToolCallReading) => Cell {
+  const labels = ({mode, outcome}: ToolCallReading) => ({
+    model_name: modelName,
+    mode,
+    outcome,
+    request_type: 'chat_completions',
+  });
+  const counter = registry.counter({
+    name: 'vllm:tool_call_parser_invocations_total',
+    help: 'Choices in which calls of tools were looked for',
+    labelNames: ['model_name', 'mode', 'outcome', 'request_type'],
+  });
+  return (reading) => counter(labels(reading));
 }

@@ -31,10 +31,13 @@ function measureServing(app: FastifyInstance, registry: MetricRegistry, context:
   const {llm, servedModelNames} = context;
   const {maxModelLen, kvCacheTokens, kvCacheBytesPerToken} = llm.modelInfo;
   const modelName = servedModelNames[0];
-  const metrics = new ServingMetrics(registry, {modelName, maxModelLen, kvCacheTokens, kvCacheBytesPerToken});
+  const {readsToolCalls} = llm;
+  const facts = {modelName, maxModelLen, readsToolCalls, kvCacheTokens, kvCacheBytesPerToken};
+  const metrics = new ServingMetrics(registry, facts);
   const stops = [
     llm.observe(metrics),
     llm.onStats((stats) => metrics.onStep(stats)),
+    llm.onToolCallsRead((reading) => metrics.onToolCallsRead(reading)),
     context.rejections.listen((reason) => metrics.onRejection(reason)),
   ];
   app.addHook('onClose', async () => {

@@ -39,7 +39,7 @@ function createChatDerender(context: ServerContext): RouteHandler {
     checkModelName(derender, context);
     const [{choices}] = derender.answers;
     const chat = {...readChat(derender.request ?? {messages: []}, request), n: Math.max(1, choices.length)};
-    const generation = context.llm.replay(chat, recordingsOf(derender));
+    const generation = context.llm.replayChat(chat, recordingsOf(derender));
     const answer = chatContext(idOf('chatcmpl', request, derender), chat, generation, context);
     const form = new WholeAnswer(answer, choices.length, {withPromptDetails: false});
     return answerWhole(reply, generation.events, form, derender.answers);

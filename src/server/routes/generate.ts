@@ -4,6 +4,7 @@ import {ValidationError} from '../../core/errors.ts';
 import type {Generation} from '../../core/llm.ts';
 import {type GenerateRequest, parseGenerateRequest} from '../../core/protocol/scale-out/generate-request.ts';
 import {type AnswerForm, answerGeneration} from '../answer-generation.ts';
+import {readingForm} from '../openai/chat-context.ts';
 import {streamOptions} from '../openai/stream-options.ts';
 import {answerId, readRequestBody, withHeaderPriority} from '../read-request.ts';
 import {checkRequestPolicy} from '../request-policy.ts';
@@ -64,7 +65,7 @@ function generateContext(
   id: string,
   {output_mode, sampling, token_ids, return_token_ids, parse_context}: GenerateRequest,
   generation: Generation,
-  {servedModelNames}: ServerContext,
+  {servedModelNames, options}: ServerContext,
 ): GenerateContext {
   return {
     id,
@@ -74,6 +75,7 @@ function generateContext(
     numChoices: sampling.n,
     promptTokenIds: return_token_ids ? token_ids : null,
     topLogprobs: sampling.logprobs ? sampling.top_logprobs : null,
+    reading: readingForm(generation.reader(generation.prompts[0]!), options),
     includesReasoning: output_mode !== 'derender' || parse_context?.include_reasoning !== false,
     promptLogprobs: () => generation.promptLogprobs(generation.prompts[0]!),
   };

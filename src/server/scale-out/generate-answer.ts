@@ -7,9 +7,11 @@ import type {DecodedLogprob, DecodedLogprobs} from '../../core/sampling/token-lo
 import type {PromptCounts, StreamForm, WholeForm} from '../answer-generation.ts';
 import {chatStreamError} from '../error-response.ts';
 import {WEIGHT_VERSION} from '../openai/answer-context.ts';
+import {messageOf, type ReadingForm} from '../openai/answer-reading.ts';
 import {chatLogprobs, logprobShown, promptLogprobsField} from '../openai/chat-logprobs.ts';
 import type {ChatOutput} from '../openai/chat-outputs.ts';
-import {OutputFold} from '../openai/output-fold.ts';
+import {finishReasonOf, readingOf} from '../openai/chat-response.ts';
+import {type FoldedOutput, OutputFold} from '../openai/output-fold.ts';
 import {OutputGatherer} from '../openai/output-gatherer.ts';
 import type {StreamOptions} from '../openai/stream-options.ts';
 import {finalUsage, runningUsage, type UsageFormat, wholeUsage} from '../openai/usage.ts';
@@ -27,6 +29,8 @@ export interface GenerateContext {
   promptTokenIds: number[] | null;
   /** Candidates that a chat answer shows for each token; null = no logprobs at all. */
   topLogprobs: number | null;
+  /** How a message shows what parsers found; null when none reads it. */
+  reading: ReadingForm | null;
   /** False: the reader wants no reasoning, and so nothing that would tell its tokens. */
   includesReasoning: boolean;
   /** To be called when every choice has ended. */
@@ -106,12 +110,21 @@ export class WholeGenerate extends OutputFold implements WholeForm {
       kv_transfer_params: null,
       ec_transfer_params: null,
       output_mode: mode,
-      choices: outputs.map((output) => choiceOf(this.#context, output)),
+      choices: outputs.map((output) => wholeChoice(this.#context, output)),
     };
   }
 }
 
-function choiceOf(context: GenerateContext, output: ChatOutput): Fields {
+/** The whole text as a message, when that is asked for. */
+function wholeChoice(context: GenerateContext, output: FoldedOutput): Fields {
+  if (context.mode !== 'derender') return choiceOf(context, output);
+  const reading = readingOf(context, output);
+  const message = messageOf('assistant', '', reading, context.reading);
+  return {...choiceOf(context, output, {message}), finish_reason: finishReasonOf(output, reading)};
+}
+
+/** @param text in the form of the mode; streams never hold messages */
+function choiceOf(context: GenerateContext, output: ChatOutput, text: Fields = textOf(context, output)): Fields {
   const {choice, tokenIds, finish} = output;
   return {
     index: choice,
@@ -121,27 +134,13 @@ function choiceOf(context: GenerateContext, output: ChatOutput): Fields {
     routed_experts: null,
     sampling_mask: null,
     weight_versions: finish && [{version: WEIGHT_VERSION, start: 0, end: finish.numTokens}],
-    ...textOf(context, output),
+    ...text,
     logprobs: context.includesReasoning ? logprobsOf(context, output) : null,
   };
 }
 
 function textOf({mode}: GenerateContext, {text}: ChatOutput): Fields {
-  if (mode === 'tokens') return {};
-  return mode === 'text' ? {text} : {message: messageOf(text)};
-}
-
-/** Without parsers everything is content. */
-function messageOf(content: string): Fields {
-  return {
-    role: 'assistant',
-    content,
-    refusal: null,
-    annotations: null,
-    audio: null,
-    function_call: null,
-    reasoning: null,
-  };
+  return mode === 'tokens' ? {} : {text};
 }
 
 /** Only a chat message cuts the candidates to the number that was asked for. */

@@ -140,7 +140,7 @@ function samplingParams({request, prepared, logprobs, promptLogprobs}: RenderedP
     output_kind: request.stream ? OUTPUT_KIND.deltas : OUTPUT_KIND.finalOnly,
     stream_interval: ifGiven(request.stream_interval),
     skip_clone: true,
-    structured_outputs: ifGiven(structuredOutputs(request)),
+    structured_outputs: ifGiven(structuredOutputs(request, prepared)),
     logit_bias: orAbsent(logitBias(sampling.logitBias), sampling.logitBias.length > 0),
     allowed_token_ids: ifGiven(request.allowed_token_ids),
     extra_args: ifGiven(request.vllm_xargs),
@@ -154,8 +154,9 @@ function logitBias(entries: [number, number][]): Fields {
   return Object.fromEntries(entries.map(([tokenId, bias]) => [tokenId, float(bias)]));
 }
 
-function structuredOutputs(request: RenderedFields): Fields | null {
-  const constraint = constraintOf(request);
+function structuredOutputs(request: RenderedFields, {reader}: PreparedPrompt): Fields | null {
+  const stated = constraintOf(request);
+  const constraint = reader === null ? stated : reader.constraint(stated);
   return constraint && {...constraint, _backend: null, _backend_was_auto: false};
 }
 

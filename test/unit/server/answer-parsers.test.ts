@@ -257,3 +257,57 @@ describe('what a server was told to read', () => {
     expect(body).toMatchObject({error: {message: expect.stringContaining('requires --enable-auto-tool-choice')}});
   });
 });
+
+describe('answers that were generated elsewhere', () => {
+  const answer = `Hm.</think>Sure. ${CALL}`;
+  const open = async () =>
+    openTestApp({answer, formats: await formats('hermes', 'deepseek_r1')}, {enableScaleOut: true});
+  const chatRequest = {messages: [{role: 'user', content: 'Hi'}], tools: [weather]};
+  const expected = {
+    message: {reasoning: 'Hm.', content: 'Sure. ', tool_calls: [{function: {name: 'get_weather'}}]},
+    finish_reason: 'tool_calls',
+  };
+
+  it('become messages on the token route, with what the rendering server says of the request', async () => {
+    const {post} = await open();
+    const rendered = (await post('/v1/chat/completions/render', chatRequest)).body as unknown as Fields;
+    expect(rendered).toMatchObject({
+      sampling_params: {skip_special_tokens: false},
+      parse_context: {tool_choice: 'auto'},
+    });
+    const {body} = await post('/inference/v1/generate', {...rendered, output_mode: 'derender'});
+    expect(body).toMatchObject({choices: [expected]});
+  });
+
+  it('need that context', async () => {
+    const {post} = await open();
+    const request = {token_ids: [1, 2], sampling_params: {}, output_mode: 'derender'};
+    const {status, body} = await post('/inference/v1/generate', request);
+    expect(status).toBe(400);
+    expect(body.error.message).toMatch(/^output_mode='derender' requires parse_context on a server with a tool/);
+  });
+
+  it('become chat answers', async () => {
+    const {post} = await open();
+    const rendered = (await post('/v1/chat/completions/render', chatRequest)).body as unknown as Fields;
+    const generated = (await post('/inference/v1/generate', rendered)).body;
+    const request = {generate_response: generated, prompt_token_ids: rendered.token_ids, chat_request: chatRequest};
+    const {body} = await post('/v1/chat/completions/derender', request);
+    expect(body).toMatchObject({choices: [expected]});
+  });
+});
+
+describe('the metrics', () => {
+  it('count how often calls were looked for', async () => {
+    const {app, chat} = await openTestApp({answer: CALL, formats: await formats('hermes', null)});
+    await chat({tools: [weather]});
+    await chat({tools: [weather], stream: true});
+    await chat({});
+    const {body} = await app.inject('/metrics');
+    const line = (mode: string) =>
+      `vllm:tool_call_parser_invocations_total{model_name="tiny",mode="${mode}",outcome="tool_call",request_type="chat_completions"} 1`;
+    expect(body).toContain(line('streaming'));
+    expect(body).toContain(line('non_streaming'));
+    expect(body).not.toContain('outcome="no_tool_call"');
+  });
+});

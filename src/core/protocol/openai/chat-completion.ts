@@ -45,7 +45,7 @@ const functionSchema = laxObject({
   defer_loading: nullable(laxBool()),
 });
 
-const toolSchema = laxObject({
+export const toolSchema = laxObject({
   type: withDefault(laxLiteral(['function']), 'function'),
   function: functionSchema,
   defer_loading: nullable(laxBool()),
@@ -53,7 +53,7 @@ const toolSchema = laxObject({
 
 export type ChatTool = z.output<typeof toolSchema>;
 
-const toolChoiceSchema = laxUnion([
+export const toolChoiceSchema = laxUnion([
   laxLiteral(['none']),
   laxLiteral(['auto']),
   laxLiteral(['required']),
