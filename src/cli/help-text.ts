@@ -64,11 +64,15 @@ function firstPage(subject: HelpSubject, layout: HelpLayout): string {
   ].join('\n\n');
 }
 
+/** Parts of flag names for the example; the first that this command has. */
+const exampleParts = ['max', 'template'];
+
 function moreHelp({command, specs}: HelpSubject, layout: HelpLayout): string[] {
+  const part = exampleParts.find((text) => specs.some(({flag}) => flag.includes(text))) ?? 'max';
   const rows = [
     [`${command} --help=all`, 'every flag'],
     [`${command} --help=${groupNames(specs)[0]}`, 'the flags of one group'],
-    [`${command} --help=max`, 'the flags whose name contains "max"'],
+    [`${command} --help=${part}`, `the flags whose name contains "${part}"`],
   ] as const;
   return table(rows, layout.width);
 }
@@ -141,8 +145,13 @@ function flagDescription(spec: OptionSpec): string {
   const choices = spec.choices.length > 4 ? ` (${spec.choices.join(', ')})` : '';
   const description = isSwitchedOff ? `Do not: ${lowerFirst(spec.description)}` : spec.description;
   const notes = [defaultNote(spec), `env: ${spec.env.join(', ')}`].filter((note) => note !== null);
-  const also = spec.aliases.length > 0 ? `; also --${spec.aliases.join(', --')}` : '';
+  const also = spec.aliases.length > 0 ? `; also ${spec.aliases.map(spelled).join(', ')}` : '';
   return `${description}${choices}${also} [${notes.join('; ')}]`;
+}
+
+/** A single letter has a single dash. */
+function spelled(name: string): string {
+  return name.length === 1 ? `-${name}` : `--${name}`;
 }
 
 function lowerFirst(text: string): string {
