@@ -100,18 +100,13 @@ function readsStdin({messages, message, system, batch, list, watch}: Options): b
   return !isAsked && !list && !watch && process.stdin.isTTY !== true && hasPipe();
 }
 
-/** Under test runners and cron stdin is there but nobody writes; only a pipe or a file brings text. */
+/** A terminal and `/dev/null` bring no text; programs that start this one give it a socket for a pipe. */
 function hasPipe(): boolean {
-  const {isFIFO, isFile} = stdinKind();
-  return isFIFO || isFile;
-}
-
-function stdinKind(): {isFIFO: boolean; isFile: boolean} {
   try {
     const stats = fstatSync(process.stdin.fd);
-    return {isFIFO: stats.isFIFO(), isFile: stats.isFile()};
+    return stats.isFIFO() || stats.isFile() || stats.isSocket();
   } catch {
-    return {isFIFO: false, isFile: false};
+    return false;
   }
 }
 
