@@ -4,17 +4,10 @@
  */
 import {rm} from 'node:fs/promises';
 import {afterAll, beforeAll, describe, expect, it} from 'vitest';
-import {type GoldenCase, type GoldenGroup, loadCompare, readGoldenGroups, send} from '../support/golden-http.ts';
+import {type GoldenCase, loadCompare, readGoldenGroups, send} from '../support/golden-http.ts';
 import {createServerFolder, startGoldenServer} from '../support/golden-server.ts';
 import type {ServeProcess} from '../support/serve-process.ts';
 import {hasSharedData} from '../support/shared-data.ts';
-
-/** Flags that the server does not have yet; it refuses to start with any of them. */
-const missingFlags: Readonly<Record<string, {issue: number}>> = {
-  '--enable-auto-tool-choice': {issue: 6},
-  '--tool-call-parser': {issue: 6},
-  '--reasoning-parser': {issue: 6},
-};
 
 /** Lines that cannot pass yet. */
 const missingFeatures: {what: string; issue: number; isNeeded: (line: GoldenCase) => boolean}[] = [
@@ -38,16 +31,11 @@ afterAll(async () => {
   if (folder) await rm(folder, {recursive: true, force: true});
 });
 
-const lacksFlag = ({flags}: GoldenGroup) => flags.some((flag) => flag in missingFlags);
 const groups = hasSharedData ? readGoldenGroups() : [];
 const compare = hasSharedData ? await loadCompare() : () => null;
 
 describe.skipIf(!hasSharedData)('chat-completions.jsonl', () => {
-  it.each(groups.filter(lacksFlag))('the server of group $name does not start yet', async (group) => {
-    await expect(startGoldenServer(folder, group.flags)).rejects.toThrow(/known from vLLM, not supported here/);
-  });
-
-  describe.each(groups.filter((group) => !lacksFlag(group)))('group $name', ({name, flags, cases}) => {
+  describe.each(groups)('group $name', ({name, flags, cases}) => {
     let server: ServeProcess;
 
     beforeAll(async () => {
