@@ -52,7 +52,7 @@ function firstPage(subject: HelpSubject, layout: HelpLayout): string {
   return [
     subject.summary,
     section('Usage', [`  ${usage}`], layout),
-    section('Arguments', table(positionals, layout.width), layout),
+    ...(positionals.length > 0 ? [section('Arguments', table(positionals, layout.width), layout)] : []),
     section('Flags used most', flagTable(common, layout), layout),
     section('All flags by group', groupLines(subject.specs, layout), layout),
     section('More help', moreHelp(subject, layout), layout),

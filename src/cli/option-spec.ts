@@ -110,8 +110,9 @@ function kindOf(type: JsonSchema): OptionKind {
   return kindsByType[String(type.type)] ?? 'text';
 }
 
-/** Takes `null` out of a union with one other member. */
+/** Takes `null` out of a union with one other member, or out of a list of two types. */
 function withoutNull(field: JsonSchema): {isNullable: boolean; type: JsonSchema} {
+  if (Array.isArray(field.type)) return {isNullable: true, type: {...field, type: field.type[0] as 'string'}};
   const members = (field.anyOf ?? []) as JsonSchema[];
   const type = members.find((member) => member.type !== 'null');
   return {isNullable: members.some((member) => member.type === 'null'), type: type ?? field};

@@ -51,7 +51,6 @@ export default class Bench extends BaseCommand {
     const controller = new AbortController();
     const onSignal = () => {
       if (controller.signal.aborted) process.exit(interruptedExitCode);
-      this.writeError('Interrupted: nothing more is sent; requests in flight may end. Again to leave at once.');
       controller.abort();
     };
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal);

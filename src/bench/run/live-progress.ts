@@ -24,15 +24,16 @@ export const hiddenProgress: LiveProgress = {onSent() {}, onRecord() {}, finish(
 export async function showProgress(
   stream: NodeJS.WriteStream | null,
   total: number | null,
-  title: string,
+  interrupt: AbortSignal,
 ): Promise<LiveProgress> {
   if (stream === null) return hiddenProgress;
-  const state = new ProgressState(total);
-  return stream.isTTY ? await drawBar(stream, state, title) : writeLines(stream, state, title);
+  const state = new ProgressState(total, interrupt);
+  return stream.isTTY ? await drawBar(stream, state) : writeLines(stream, state);
 }
 
 class ProgressState {
   readonly total: number | null;
+  readonly #interrupt: AbortSignal;
   readonly #startMs = nowMs();
   #sent = 0;
   done = 0;
@@ -40,8 +41,9 @@ class ProgressState {
   #tokens = 0;
   #recent: {atMs: number; ttftMs: number}[] = [];
 
-  constructor(total: number | null) {
+  constructor(total: number | null, interrupt: AbortSignal) {
     this.total = total;
+    this.#interrupt = interrupt;
   }
 
   readonly hooks = {
@@ -58,6 +60,7 @@ class ProgressState {
   }
 
   text(): string {
+    if (this.#interrupt.aborted) return `ending, ${this.#sent - this.done} in flight; Ctrl-C again leaves at once`;
     const seconds = Math.max((nowMs() - this.#startMs) / 1000, 0.001);
     this.#recent = this.#recent.filter(({atMs}) => atMs > nowMs() - recentMs);
     const ttfts = Float64Array.from(this.#recent.map(({ttftMs}) => ttftMs)).sort();
@@ -78,10 +81,10 @@ class ProgressState {
   }
 }
 
-async function drawBar(stream: NodeJS.WriteStream, state: ProgressState, title: string): Promise<LiveProgress> {
+async function drawBar(stream: NodeJS.WriteStream, state: ProgressState): Promise<LiveProgress> {
   const {SingleBar} = (await import('cli-progress')).default;
   const counts = state.total === null ? '{value}' : '{bar} {value}/{total}';
-  const format = `  ${title} ${counts}  {text}`;
+  const format = `  ${counts}  {text}`;
   const bar = new SingleBar({
     format,
     stream,
@@ -101,12 +104,12 @@ async function drawBar(stream: NodeJS.WriteStream, state: ProgressState, title: 
 }
 
 /** At most one line for each tenth of the requests or each ten seconds. */
-function writeLines(stream: NodeJS.WriteStream, state: ProgressState, title: string): LiveProgress {
+function writeLines(stream: NodeJS.WriteStream, state: ProgressState): LiveProgress {
   const step = Math.max(1, Math.ceil((state.total ?? Number.POSITIVE_INFINITY) * shareBetweenLines));
   let last = {atMs: nowMs(), done: 0};
   const write = () => {
     last = {atMs: nowMs(), done: state.done};
-    stream.write(`${title} ${state.done}/${state.total ?? '-'}: ${state.text()}\n`);
+    stream.write(`requests ${state.done}/${state.total ?? '-'}: ${state.text()}\n`);
   };
   const timer = setInterval(() => {
     if (nowMs() - last.atMs >= msBetweenLines) write();

@@ -28,7 +28,7 @@ export async function runHttpPoint(context: BenchContext, point: LoadPoint, seed
   const progress = await showProgress(
     terminal.progressStream,
     settings.duration === null ? numPrompts : null,
-    'requests',
+    terminal.interrupt,
   );
   const records: RequestRecord[] = [];
   const onRecord = (record: RequestRecord) => {

@@ -163,7 +163,7 @@ async function measure(context: BenchContext, plan: PlannedRun): Promise<Measure
   const awaitStart = async () => {
     reportWarmups(warmups, terminal);
     prepared.watch = await ServerMetricsWatch.start(context.client);
-    progress = await showProgress(terminal.progressStream, total, 'requests');
+    progress = await showProgress(terminal.progressStream, total, terminal.interrupt);
     Object.assign(prepared, {meter: new ProcessMeter(), startedAt: new Date()});
     return nowMs() + (numWorkers > 1 ? startLeadMs : 0);
   };
