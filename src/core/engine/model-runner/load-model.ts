@@ -5,7 +5,7 @@ import {ModelError, UnsupportedError} from '../../errors.ts';
 import type {LoadStage, ModelInfo} from '../protocol.ts';
 import {builtModel, type ModelFacts} from './builder/build-model.ts';
 import type {CachedModel} from './builder/model-cache.ts';
-import {modelFileName} from './builder/write-model.ts';
+import {longModelFileName, modelFileName} from './builder/write-model.ts';
 import {defaultThreads} from './default-threads.ts';
 import {type KvPlan, planKvCache} from './kv-plan.ts';
 import type {ModelRunner} from './model-runner.ts';
@@ -87,7 +87,9 @@ function openRunner(
 ): OnnxModelRunner {
   const environment = new OrtEnvironment(api);
   try {
-    const session = new OrtSession(environment, path.join(folder, modelFileName), {numThreads});
+    const isLong = facts.longBeyond !== null && plan.maxModelLen > facts.longBeyond;
+    const graphFile = path.join(folder, isLong ? longModelFileName : modelFileName);
+    const session = new OrtSession(environment, graphFile, {numThreads});
     const {numLayers, numKvHeads, headSize, vocabSize} = facts;
     const kv = {numLayers, numKvHeads, headSize, numRows: plan.numRows, capacity: plan.maxModelLen};
     return new OnnxModelRunner(environment, session, {kv, vocabSize, maxLogitRows: plan.numRows});

@@ -19,7 +19,9 @@ export function readHalf(bytes: Uint8Array, position: number): number {
 
 /** @param bytes little-endian halves */
 export function halvesToFloats(bytes: Uint8Array): Float32Array {
-  return Float32Array.from({length: bytes.length / 2}, (_, index) => readHalf(bytes, 2 * index));
+  const floats = new Float32Array(bytes.length / 2);
+  for (let index = 0; index < floats.length; index++) floats[index] = readHalf(bytes, 2 * index);
+  return floats;
 }
 
 /** @param bytes little-endian bfloat16 values: the upper halves of float32 */

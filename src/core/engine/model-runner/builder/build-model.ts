@@ -1,12 +1,14 @@
-/** From a weight file to a model folder that ONNX Runtime can load: the entry of the model builder. */
+/** From weights to a model folder that ONNX Runtime can load: the entry of the model builder. */
 import {ModelError} from '../../../errors.ts';
 import {GgufFile} from '../../../model/gguf/gguf-file.ts';
+import type {DecoderConfig} from './decoder-config.ts';
+import {buildDecoderGraph} from './decoder-graph.ts';
+import {readGgufConfig} from './gguf-config.ts';
+import {GgufTensors} from './gguf-tensors.ts';
 import type {LinearOptions} from './linear.ts';
-import {type LlamaConfig, readLlamaConfig} from './llama-config.ts';
-import {buildLlamaGraph} from './llama-graph.ts';
 import {type CachedModel, cachedModel} from './model-cache.ts';
-import {WeightSource} from './weight-source.ts';
-import {writeModel} from './write-model.ts';
+import {type TensorReader, WeightSource} from './weight-source.ts';
+import {longModelFileName, modelFileName, writeModel} from './write-model.ts';
 
 /** What a runner must know of a built model. */
 export interface ModelFacts {
@@ -16,6 +18,8 @@ export interface ModelFacts {
   headSize: number;
   vocabSize: number;
   contextLength: number;
+  /** Longer sequences need the graph of their own; null = one graph serves all lengths. */
+  longBeyond: number | null;
 }
 
 export interface BuildOptions extends LinearOptions {
@@ -34,34 +38,41 @@ export function builtModel(weightsPath: string, options: BuildOptions): Promise<
   return cachedModel(weightsPath, {weightMapping, activationPrecision}, cacheFolder, async (folder) => {
     const file = await GgufFile.open(weightsPath);
     try {
-      return await buildFromGguf(file, folder, options);
+      const reader = new GgufTensors(file);
+      const source = new WeightSource(reader);
+      return await buildModel(await readGgufConfig(file, source), reader, source, folder, options);
     } finally {
       await file.close();
     }
   });
 }
 
-async function buildFromGguf(file: GgufFile, folder: string, options: BuildOptions) {
-  if (file.architecture !== 'llama') {
-    throw new ModelError(
-      `${file.path} is of architecture "${file.architecture}", which is not supported. Supported: llama.`,
-    );
-  }
-  const config = readLlamaConfig(file);
-  const source = new WeightSource(file);
-  const graph = buildLlamaGraph(config, source, options);
-  const unused = source.unusedTensors();
-  if (unused.length > 0) {
-    throw new ModelError(
-      `${file.path} has tensors that the llama architecture does not know (${unused.slice(0, 3).join(', ')}${unused.length > 3 ? ', …' : ''}), ` +
-        'so its answers would be wrong.',
-    );
-  }
-  const files = await writeModel(graph, folder, (fraction) => options.onProgress(fraction, 'weights'));
-  return {facts: toFacts(file.architecture, config), files};
+async function buildModel(
+  config: DecoderConfig,
+  reader: TensorReader,
+  source: WeightSource,
+  folder: string,
+  options: BuildOptions,
+) {
+  const graphs = {
+    [modelFileName]: buildDecoderGraph(config, source, options),
+    ...(config.longRotary && {[longModelFileName]: buildDecoderGraph(config, source, options, true)}),
+  };
+  refuseUnused(source.unusedTensors(), config, reader);
+  const files = await writeModel(graphs, folder, (fraction) => options.onProgress(fraction, 'weights'));
+  return {facts: toFacts(config), files};
 }
 
-function toFacts(architecture: string, config: LlamaConfig): ModelFacts {
-  const {numLayers, numKvHeads, headSize, vocabSize, contextLength} = config;
-  return {architecture, numLayers, numKvHeads, headSize, vocabSize, contextLength};
+function refuseUnused(unused: readonly string[], {architecture}: DecoderConfig, {path}: TensorReader): void {
+  if (unused.length === 0) return;
+  const some = `${unused.slice(0, 3).join(', ')}${unused.length > 3 ? ', …' : ''}`;
+  throw new ModelError(
+    `${path} has tensors that the ${architecture} architecture does not know (${some}), so its answers would be wrong.`,
+  );
+}
+
+function toFacts(config: DecoderConfig): ModelFacts {
+  const {architecture, layers, numKvHeads, headSize, vocabSize, contextLength, longRotary} = config;
+  const longBeyond = longRotary?.originalLength ?? null;
+  return {architecture, numLayers: layers.length, numKvHeads, headSize, vocabSize, contextLength, longBeyond};
 }

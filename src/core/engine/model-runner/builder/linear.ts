@@ -3,10 +3,9 @@
  * blocks keep the bits of the file: the integer product does the work, and a small second product adds the part of a
  * block that does not depend on its bits (see `block-formats.ts`).
  */
-import {blockSize, hasMinimum, roundedZeroPoints} from '../../../model/gguf/block-formats.ts';
-import type {GgufTensor} from '../../../model/gguf/gguf-file.ts';
+import {type BlockLayout, roundedZeroPoints} from '../../../model/gguf/block-formats.ts';
 import {microsoftDomain, type OnnxGraph, type Value} from './onnx-graph.ts';
-import {bitsOf, matrixShape, type WeightSource} from './weight-source.ts';
+import {matrixShape, packTogether, type WeightSource, type WeightTensor} from './weight-source.ts';
 
 export interface LinearOptions {
   weightMapping: 'exact' | 'rounded';
@@ -20,8 +19,10 @@ export class LinearBuilder {
   readonly #graph: OnnxGraph;
   readonly #source: WeightSource;
   readonly #options: LinearOptions;
-  /** Sums of each block of activations, by the value they were taken of. */
-  readonly #blockSums = new Map<Value, Value>();
+  /** Sums of each block of activations, by the value and the block size they were taken of. */
+  readonly #blockSums = new Map<string, Value>();
+  /** Inputs of two dimensions; all others have three. */
+  readonly #flatValues = new Set<Value>();
 
   constructor(graph: OnnxGraph, source: WeightSource, options: LinearOptions) {
     this.#graph = graph;
@@ -31,20 +32,56 @@ export class LinearBuilder {
 
   /**
    * @param input `[…, columns]`
-   * @param tensorNames matrices of the same number of columns
+   * @param tensorNames matrices of the same number of columns; a bias of the same name is added
    * @returns `[…, sum of their rows]`
    */
   product(result: Value, input: Value, tensorNames: readonly string[]): Value {
     const tensors = tensorNames.map((name) => this.#source.tensor(name));
-    const bits = tensors.map(bitsOf);
-    if (bits.every((value) => value === bits[0])) {
-      return bits[0] ? this.#blockProduct(result, input, tensors, bits[0]) : this.#floatProduct(result, input, tensors);
-    }
-    const parts = tensorNames.map((name) => this.product(`${result}.${name}`, input, [name]));
+    const bias = this.#bias(result, tensors);
+    if (bias === null) return this.#packedProduct(result, input, tensors);
+    const unbiased = this.#packedProduct(`${result}.unbiased`, input, tensors);
+    return this.#graph.node('Add', result, [unbiased, bias]);
+  }
+
+  /** Declares an input of products to be `[rows, columns]` instead of `[batch, sequence, columns]`. */
+  markFlat(value: Value): Value {
+    this.#flatValues.add(value);
+    return value;
+  }
+
+  /** One number for each row of all matrices; null when none has a bias. */
+  #bias(result: Value, tensors: readonly WeightTensor[]): Value | null {
+    const biasOf = ({name}: WeightTensor) => name.replace(/weight$/, 'bias');
+    if (!tensors.some((tensor) => this.#source.has(biasOf(tensor)))) return null;
+    const parts = tensors.map((tensor) => {
+      const numRows = matrixShape(tensor).rows;
+      return this.#source.has(biasOf(tensor)) ? this.#source.tensor(biasOf(tensor)) : numRows;
+    });
+    const {rows} = sharedShape(tensors);
+    return this.#graph.weight(`${result}.bias`, 'float32', [rows], async () => {
+      const floats = new Float32Array(rows);
+      let at = 0;
+      for (const part of parts) {
+        if (typeof part !== 'number') floats.set(await this.#source.floats([part]), at);
+        at += typeof part === 'number' ? part : (part.shape[0] ?? 0);
+      }
+      return floats;
+    });
+  }
+
+  #packedProduct(result: Value, input: Value, tensors: readonly WeightTensor[]): Value {
+    const packs = packNeighbours(tensors);
+    if (packs.length === 1) return this.#onePack(result, input, tensors);
+    const parts = packs.map((pack) => this.#onePack(`${result}.${pack[0]?.name}`, input, pack));
     return this.#graph.node('Concat', result, parts, {axis: -1});
   }
 
-  #floatProduct(result: Value, input: Value, tensors: readonly GgufTensor[]): Value {
+  #onePack(result: Value, input: Value, pack: readonly WeightTensor[]): Value {
+    const layout = pack[0]?.layout ?? null;
+    return layout ? this.#blockProduct(result, input, pack, layout) : this.#floatProduct(result, input, pack);
+  }
+
+  #floatProduct(result: Value, input: Value, tensors: readonly WeightTensor[]): Value {
     const {rows, columns} = sharedShape(tensors);
     const weight = this.#graph.weight(`${result}.weight`, 'float32', [columns, rows], async () =>
       transpose(await this.#source.floats(tensors), rows, columns),
@@ -52,12 +89,17 @@ export class LinearBuilder {
     return this.#graph.node('MatMul', result, [input, weight]);
   }
 
-  #blockProduct(result: Value, input: Value, tensors: readonly GgufTensor[], bits: 4 | 8): Value {
+  #blockProduct(
+    result: Value,
+    input: Value,
+    tensors: readonly WeightTensor[],
+    {bits, blockSize}: Pick<BlockLayout, 'bits' | 'blockSize'>,
+  ): Value {
     const {rows, columns} = sharedShape(tensors);
     const blocksPerRow = columns / blockSize;
     const blocks = () => this.#source.blocks(tensors);
     const {quants, scales} = addBlockWeights(this.#graph, this.#source, result, tensors, {
-      quants: [rows, blocksPerRow, bits * 4],
+      quants: [rows, blocksPerRow, (bits * blockSize) / 8],
       scales: [rows * blocksPerRow],
     });
     const attributes = {
@@ -70,7 +112,7 @@ export class LinearBuilder {
     const multiply = (name: Value, inputs: Value[]) =>
       this.#graph.node('MatMulNBits', name, inputs, attributes, microsoftDomain);
 
-    if (!tensors.some((tensor) => hasMinimum(tensor.type.name))) return multiply(result, [input, quants, scales]);
+    if (!tensors.some(({layout}) => layout?.hasCorrections)) return multiply(result, [input, quants, scales]);
     if (this.#options.weightMapping === 'rounded' && bits === 4) {
       const zeroPoints = this.#graph.weight(
         `${result}.zero_points`,
@@ -85,22 +127,28 @@ export class LinearBuilder {
     );
     const main = multiply(`${result}.main`, [input, quants, scales]);
     const correction = this.#graph.node('MatMul', `${result}.correction`, [
-      this.#blockSumOf(input, columns),
+      this.#blockSumOf(input, columns, blockSize),
       corrections,
     ]);
     return this.#graph.node('Add', result, [main, correction]);
   }
 
-  /** `[…, columns]` -> `[…, columns / 32]`; products of the same input share it. */
-  #blockSumOf(input: Value, columns: number): Value {
-    const known = this.#blockSums.get(input);
+  /** `[…, columns]` -> `[…, columns / blockSize]`; products of the same input share it. */
+  #blockSumOf(input: Value, columns: number, blockSize: number): Value {
+    const key = `${input}.blocks_of_${blockSize}`;
+    const known = this.#blockSums.get(key);
     if (known) return known;
     const graph = this.#graph;
-    const shape = graph.int64Constant(`shape.blocks.${columns}`, [0, 0, columns / blockSize, blockSize]);
+    const kept = this.#flatValues.has(input) ? [0] : [0, 0];
+    const shape = graph.int64Constant(`shape.blocks.${kept.length}.${columns}.${blockSize}`, [
+      ...kept,
+      columns / blockSize,
+      blockSize,
+    ]);
     const lastAxis = graph.int64Constant('axis.last', [-1]);
-    const inBlocks = graph.node('Reshape', `${input}.blocks`, [input, shape]);
-    const sums = graph.node('ReduceSum', `${input}.block_sums`, [inBlocks, lastAxis], {keepdims: 0});
-    this.#blockSums.set(input, sums);
+    const inBlocks = graph.node('Reshape', key, [input, shape]);
+    const sums = graph.node('ReduceSum', `${key}.sums`, [inBlocks, lastAxis], {keepdims: 0});
+    this.#blockSums.set(key, sums);
     return sums;
   }
 }
@@ -113,7 +161,7 @@ export function addBlockWeights(
   graph: OnnxGraph,
   source: WeightSource,
   name: string,
-  tensors: readonly GgufTensor[],
+  tensors: readonly WeightTensor[],
   dims: {quants: readonly number[]; scales: readonly number[]},
 ): {quants: Value; scales: Value} {
   const content = tensors.map((tensor) => tensor.name).join('+');
@@ -136,7 +184,18 @@ export function addBlockWeights(
   };
 }
 
-function sharedShape(tensors: readonly GgufTensor[]): {rows: number; columns: number} {
+/** Runs of matrices that can be one product each. */
+function packNeighbours(tensors: readonly WeightTensor[]): WeightTensor[][] {
+  const packs: WeightTensor[][] = [];
+  for (const tensor of tensors) {
+    const last = packs.at(-1);
+    if (last && packTogether(last[0] as WeightTensor, tensor)) last.push(tensor);
+    else packs.push([tensor]);
+  }
+  return packs;
+}
+
+function sharedShape(tensors: readonly WeightTensor[]): {rows: number; columns: number} {
   const shapes = tensors.map(matrixShape);
   return {rows: shapes.reduce((sum, shape) => sum + shape.rows, 0), columns: shapes[0]?.columns ?? 0};
 }

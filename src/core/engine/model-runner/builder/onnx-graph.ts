@@ -49,6 +49,15 @@ export class OnnxGraph {
     return name;
   }
 
+  /** One number as a constant of the graph. Asking for the same name again gives the same constant. */
+  floatConstant(name: string, value: number): Value {
+    if (!this.#names.has(name)) {
+      const data = new Uint8Array(Float32Array.of(value).buffer);
+      this.constants.push({name: this.#claim(name), type: 'float32', dims: [], data});
+    }
+    return name;
+  }
+
   /** A large constant. @param content what the bytes are; weights of the same content share one region of the file */
   weight(
     name: string,

@@ -1,62 +1,88 @@
-/** Tensors of a GGUF file in the forms that the graph needs, read and converted when they are asked for. */
+/**
+ * Tensors of a model in the forms that the graph needs, read and converted when they are asked for. Names are those of
+ * GGUF files; a source of another kind translates them. What the graph does not take is remembered, so that no part of a
+ * model is silently left out.
+ */
+import type {BlockLayout, BlockMatrix} from '../../../model/gguf/block-formats.ts';
 
-import {type BlockMatrix, blockBitsOf, toBlockMatrix, toFloats} from '../../../model/gguf/block-formats.ts';
-import type {GgufFile, GgufTensor} from '../../../model/gguf/gguf-file.ts';
+/** One tensor as the graph sees it. */
+export interface WeightTensor {
+  name: string;
+  /** Innermost first: `[columns, rows]`. */
+  shape: readonly number[];
+  /** How its weights are stored for the integer product; null = plain floats. */
+  layout: BlockLayout | null;
+}
+
+/** Where the bytes come from: a GGUF file or safetensors. */
+export interface TensorReader {
+  /** File or folder, for messages. */
+  readonly path: string;
+  readonly tensors: ReadonlyMap<string, WeightTensor>;
+  readFloats(tensor: WeightTensor): Promise<Float32Array>;
+  /** Only for tensors with a layout. */
+  readBlocks(tensor: WeightTensor): Promise<BlockMatrix>;
+  /** Message when the graph needs a tensor that is not there. */
+  missing(name: string): Error;
+}
 
 export class WeightSource {
-  readonly file: GgufFile;
+  readonly #reader: TensorReader;
   readonly #used = new Set<string>();
   /** The matrix converted last: its quants, scales and corrections are written one after the other. */
   #lastBlocks: {key: string; matrix: Promise<BlockMatrix>} | null = null;
 
-  constructor(file: GgufFile) {
-    this.file = file;
+  constructor(reader: TensorReader) {
+    this.#reader = reader;
   }
 
   has(name: string): boolean {
-    return this.file.tensors.has(name);
+    return this.#reader.tensors.has(name);
   }
 
-  /** @throws ModelError when the file has no such tensor */
-  tensor(name: string): GgufTensor {
+  /** @throws ModelError when the model has no such tensor */
+  tensor(name: string): WeightTensor {
     this.#used.add(name);
-    return this.file.tensor(name);
+    const tensor = this.#reader.tensors.get(name);
+    if (!tensor) throw this.#reader.missing(name);
+    return tensor;
   }
 
   /** Tensors that the graph did not take: parts of the model that would be silently left out. */
   unusedTensors(): string[] {
-    return [...this.file.tensors.keys()].filter((name) => !this.#used.has(name));
+    return [...this.#reader.tensors.keys()].filter((name) => !this.#used.has(name));
   }
 
   /** @returns rows of all tensors below each other, as float32 */
-  async floats(tensors: readonly GgufTensor[]): Promise<Float32Array> {
+  async floats(tensors: readonly WeightTensor[]): Promise<Float32Array> {
     const parts = [];
-    for (const tensor of tensors) parts.push(toFloats(tensor.type.name, await this.file.readTensor(tensor)));
+    for (const tensor of tensors) parts.push(await this.#reader.readFloats(tensor));
     return concatFloats(parts);
   }
 
-  /** @returns rows of all tensors below each other, as blocks; all tensors have the same bits per weight */
-  blocks(tensors: readonly GgufTensor[]): Promise<BlockMatrix> {
+  /** @returns rows of all tensors below each other, as blocks; all tensors have the same width and block size */
+  blocks(tensors: readonly WeightTensor[]): Promise<BlockMatrix> {
     const key = tensors.map((tensor) => tensor.name).join('\n');
     if (this.#lastBlocks?.key !== key) this.#lastBlocks = {key, matrix: this.#convert(tensors)};
     return this.#lastBlocks.matrix;
   }
 
-  async #convert(tensors: readonly GgufTensor[]): Promise<BlockMatrix> {
+  async #convert(tensors: readonly WeightTensor[]): Promise<BlockMatrix> {
     const parts = [];
-    for (const tensor of tensors) parts.push(toBlockMatrix(tensor.type.name, await this.file.readTensor(tensor)));
+    for (const tensor of tensors) parts.push(await this.#reader.readBlocks(tensor));
     return concatBlocks(parts);
   }
 }
 
 /** Rows (outputs) and columns (inputs) of a matrix; the file states columns first. */
-export function matrixShape(tensor: GgufTensor): {rows: number; columns: number} {
+export function matrixShape(tensor: WeightTensor): {rows: number; columns: number} {
   const [columns = 1, rows = 1] = tensor.shape;
   return {rows, columns};
 }
 
-export function bitsOf(tensor: GgufTensor): 4 | 8 | null {
-  return blockBitsOf(tensor.type.name);
+/** True when the matrices can be one packed product. */
+export function packTogether(first: WeightTensor, second: WeightTensor): boolean {
+  return first.layout?.bits === second.layout?.bits && first.layout?.blockSize === second.layout?.blockSize;
 }
 
 function concatBlocks(parts: readonly BlockMatrix[]): BlockMatrix {
@@ -71,6 +97,8 @@ function concatBlocks(parts: readonly BlockMatrix[]): BlockMatrix {
   const hasCorrections = parts.some((part) => part.corrections);
   return {
     bits: first.bits,
+    blockSize: first.blockSize,
+    hasCorrections,
     numBlocks: parts.reduce((sum, part) => sum + part.numBlocks, 0),
     quants,
     scales: concatFloats(parts.map((part) => part.scales)),

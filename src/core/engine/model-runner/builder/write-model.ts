@@ -1,5 +1,6 @@
 /**
- * Writes a built graph as two files, `model.onnx` and `weights.bin`. The library maps the weights into memory when it
+ * Writes a built graph as two files, `model.onnx` and `weights.bin`; a second graph over the same weights adds only its own
+ * file. The library maps the weights into memory when it
  * loads the graph, so neither building nor loading holds them twice.
  */
 import {type FileHandle, open, writeFile} from 'node:fs/promises';
@@ -8,6 +9,8 @@ import type {ExternalWeight, OnnxGraph} from './onnx-graph.ts';
 import {encodeOnnxModel, type OnnxInitializer} from './onnx-proto.ts';
 
 export const modelFileName = 'model.onnx';
+/** The graph for sequences beyond the original length, of models that have one. */
+export const longModelFileName = 'model.long.onnx';
 export const weightFileName = 'weights.bin';
 
 /** Regions begin at page borders, so that each can be mapped. */
@@ -16,41 +19,48 @@ const regionAlignment = 4096;
 const opsets = {'': 21, 'com.microsoft': 1};
 
 /**
+ * @param graphs by file name; weights of the same content are written once
  * @param onProgress called with the part that is done, 0..1
  * @returns bytes of each file
  */
 export async function writeModel(
-  graph: OnnxGraph,
+  graphs: Readonly<Record<string, OnnxGraph>>,
   folder: string,
   onProgress: (fraction: number) => void,
 ): Promise<Record<string, number>> {
-  const {initializers, numBytes} = await writeWeights(graph.weights, path.join(folder, weightFileName), onProgress);
-  const bytes = encodeOnnxModel({
-    name: 'decoder',
-    nodes: graph.nodes,
-    inputs: graph.inputs,
-    outputs: graph.outputs,
-    initializers: [...graph.constants, ...initializers],
-    opsets,
-  });
-  await writeFile(path.join(folder, modelFileName), bytes);
-  return {[modelFileName]: bytes.length, [weightFileName]: numBytes};
-}
-
-async function writeWeights(weights: readonly ExternalWeight[], file: string, onProgress: (fraction: number) => void) {
-  const handle = await open(file, 'wx');
+  const sizes: Record<string, number> = {};
+  const handle = await open(path.join(folder, weightFileName), 'wx');
   try {
     const writer = new RegionWriter(handle);
-    const initializers: OnnxInitializer[] = [];
-    for (const [index, weight] of weights.entries()) {
-      initializers.push(await writer.write(weight));
-      onProgress((index + 1) / weights.length);
+    const total = Object.values(graphs).reduce((sum, {weights}) => sum + weights.length, 0);
+    let numWritten = 0;
+    for (const [name, graph] of Object.entries(graphs)) {
+      const initializers: OnnxInitializer[] = [];
+      for (const weight of graph.weights) {
+        initializers.push(await writer.write(weight));
+        onProgress(++numWritten / total);
+      }
+      sizes[name] = await writeGraph(graph, initializers, path.join(folder, name));
     }
     await handle.sync();
-    return {initializers, numBytes: writer.position};
+    return {...sizes, [weightFileName]: writer.position};
   } finally {
     await handle.close();
   }
+}
+
+async function writeGraph(graph: OnnxGraph, initializers: readonly OnnxInitializer[], file: string): Promise<number> {
+  const {nodes, inputs, outputs, constants} = graph;
+  const bytes = encodeOnnxModel({
+    name: 'decoder',
+    nodes,
+    inputs,
+    outputs,
+    initializers: [...constants, ...initializers],
+    opsets,
+  });
+  await writeFile(file, bytes);
+  return bytes.length;
 }
 
 class RegionWriter {

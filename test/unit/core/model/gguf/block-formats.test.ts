@@ -2,7 +2,8 @@ import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {
-  blockBitsOf,
+  blockLayoutOf,
+  quantizeFloats,
   roundedZeroPoints,
   toBlockMatrix,
   toFloats,
@@ -15,15 +16,20 @@ import {hasSharedData, sharedFolder} from '../../../../support/shared-data.ts';
 const q41Block = Uint8Array.of(0x00, 0x40, 0x00, 0xc6, ...Array.from({length: 16}, (_, index) => index | (index << 4)));
 
 describe('recorded blocks', () => {
-  const types = ['Q4_0', 'Q4_1', 'Q5_0', 'Q8_0'] as const;
+  const types = [
+    ...(['Q4_0', 'Q4_1', 'Q5_0', 'Q8_0', 'Q2_K', 'Q3_K', 'Q4_K', 'Q6_K', 'TQ1_0', 'TQ2_0', 'MXFP4'] as const),
+    ...(['IQ1_S', 'IQ1_M', 'IQ2_XXS', 'IQ2_XS', 'IQ2_S', 'IQ3_XXS', 'IQ3_S', 'IQ4_NL', 'IQ4_XS'] as const),
+  ];
   test.skipIf(!hasSharedData).each(types)('%s', (type) => {
     const recorded = JSON.parse(readFileSync(path.join(sharedFolder, 'models-tiny', 'ggml-blocks.json'), 'utf8'));
     for (const {hex, values} of recorded[type].blocks) {
       const floats = toFloats(type, Uint8Array.from(Buffer.from(hex, 'hex')));
       expect(floats).toHaveLength(values.length);
-      floats.forEach((value, index) => {
-        expect(value).toBeCloseTo(values[index], 5 - Math.ceil(Math.log10(Math.abs(values[index]) + 1)));
-      });
+      // Seven digits are recorded.
+      const farOff = [...floats].filter(
+        (value, index) => Math.abs(value - values[index]) > 1e-6 * Math.abs(values[index]),
+      );
+      expect(farOff).toEqual([]);
     }
   });
 });
@@ -61,13 +67,42 @@ test('floats of 16 bits', () => {
   expect([...bfloat16ToFloats(Uint8Array.of(0x80, 0x3f, 0x20, 0xc1))]).toEqual([1, -10]);
 });
 
+test('a K block with five bits, a scale and a minimum for each group of 32', () => {
+  const block = new Uint8Array(176);
+  block.set([0x00, 0x3c, 0x00, 0x38]); // scale 1, minimum 0.5
+  block[4] = 2; // group 0: scale 2
+  block[8] = 6; // group 0: minimum 6
+  block[4 + 8] = 0x53; // group 4: scale 3, minimum 5
+  block[16] = 0b00010001; // fifth bit of elements 0 and 128
+  block[48] = 0x04; // element 0 = 4, element 32 = 0
+  block[48 + 64] = 0x0f; // element 128 = 15
+  const floats = toFloats('Q5_K', block);
+  expect([floats[0], floats[1], floats[32], floats[128], floats[129]]).toEqual([2 * 20 - 3, -3, 0, 3 * 31 - 2.5, -2.5]);
+});
+
+test('floats are rounded to blocks whose largest magnitude is exact', () => {
+  const floats = Float32Array.from({length: 64}, (_, index) => (index < 32 ? (index - 20) / 4 : 0));
+  const four = quantizeFloats(floats, 4);
+  expect(four).toMatchObject({bits: 4, blockSize: 32, numBlocks: 2, corrections: null});
+  expect([...four.scales]).toEqual([0.625, 0]);
+  expect(four.quants[0]).toBe(0x00 | (0x0 << 4));
+  const eight = quantizeFloats(floats, 8);
+  const restored = Array.from(
+    {length: 32},
+    (_, index) => ((eight.quants[index] as number) - 128) * (eight.scales[0] as number),
+  );
+  restored.forEach((value, index) => {
+    expect(Math.abs(value - (floats[index] as number))).toBeLessThanOrEqual((eight.scales[0] as number) / 2 + 1e-6);
+  });
+});
+
 test('float types are no block types', () => {
-  const kinds: [GgmlTypeName, number | null][] = [
-    ['F32', null],
-    ['F16', null],
-    ['BF16', null],
+  const kinds: [GgmlTypeName, number | undefined][] = [
+    ['F32', undefined],
+    ['F16', undefined],
+    ['BF16', undefined],
     ['Q4_0', 4],
     ['Q8_0', 8],
   ];
-  for (const [type, bits] of kinds) expect(blockBitsOf(type)).toBe(bits);
+  for (const [type, bits] of kinds) expect(blockLayoutOf(type)?.bits).toBe(bits);
 });

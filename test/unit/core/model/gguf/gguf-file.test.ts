@@ -1,4 +1,4 @@
-import {copyFileSync, truncateSync, writeFileSync} from 'node:fs';
+import {copyFileSync, readFileSync, truncateSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {afterEach, beforeEach, expect, test} from 'vitest';
 import {ModelError} from '../../../../../src/core/errors.ts';
@@ -59,8 +59,13 @@ test('a file that is missing, of another kind or cut off', async () => {
 });
 
 test.skipIf(!hasSharedData)('a block type that cannot be read is named together with those that can', async () => {
-  const file = path.join(sharedFolder, 'models-tiny', 'llama_k', 'gguf', 'llama_k-Q2_K.gguf');
+  const bytes = readFileSync(path.join(sharedFolder, 'models-tiny', 'llama', 'gguf', 'llama-Q4_0.gguf'));
+  const name = Buffer.from('output_norm.weight');
+  // Behind the name: number of dimensions, one dimension, then the type.
+  bytes.writeUInt32LE(36, bytes.indexOf(name) + name.length + 4 + 8);
+  const file = path.join(temporary.folder, 'other-type.gguf');
+  writeFileSync(file, bytes);
   await expect(GgufFile.open(file)).rejects.toThrow(
-    /is of type Q\d_K, which is not supported\. Supported types: F32, F16, Q4_0/,
+    /is of type 36, which is not supported\. Supported types: F32, F16, Q4_0/,
   );
 });
