@@ -5,7 +5,7 @@
 import {GenerationError} from '../errors.ts';
 import {impossible, type OutputHolder} from '../sampling/logits-processors/logits-processor.ts';
 import type {SamplingParams} from '../sampling/sampling-params.ts';
-import type {CompiledConstraint} from './compile-constraint.ts';
+import type {CompiledConstraint} from './compiled-constraint.ts';
 import type {GrammarState} from './grammar-states.ts';
 
 export class TokenConstraint implements OutputHolder {

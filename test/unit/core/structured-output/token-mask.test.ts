@@ -1,6 +1,6 @@
 /** Masks of our matcher against those of xgrammar, along random texts. */
 import {beforeAll, describe, expect, it} from 'vitest';
-import {CompiledConstraint} from '../../../../src/core/structured-output/compile-constraint.ts';
+import {CompiledConstraint} from '../../../../src/core/structured-output/compiled-constraint.ts';
 import {constraintGrammar} from '../../../../src/core/structured-output/constraint-grammar.ts';
 import {compileGrammar} from '../../../../src/core/structured-output/grammar-program.ts';
 import {VocabularyTree} from '../../../../src/core/structured-output/token-trie.ts';
