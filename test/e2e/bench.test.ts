@@ -125,13 +125,20 @@ describe('times', () => {
     expectClose(result.mean_ttfo_ms, mean(served.map(({outputMs, receivedMs}) => outputMs[4] - receivedMs)) + 2);
   });
 
-  it('are per token where events carry several, and bursts are named (PR-bench-09)', async () => {
+  it('are per token where events carry several', async () => {
     const script = {behaviours: [answer({numTokens: 30, tokensPerEvent: 3, gapMs: 60})]};
     const {result} = await bench(script, ['--num-prompts', '6', '--concurrency', '2']);
     expectClose(result.mean_icl_ms, 60);
     expectClose(result.mean_itl_ms, (60 * 9) / 29);
     expectClose(result.mean_tpot_ms, (60 * 9) / 29);
     expect(result.chunk_tokens[0]).toEqual(new Array(9).fill(3));
+  });
+
+  it('show bursts, and a warning names them (PR-bench-09)', async () => {
+    const script = {behaviours: [answer({numTokens: 50, eventsPerBurst: 10, gapMs: 100})]};
+    const {result} = await bench(script, ['--num-prompts', '4', '--concurrency', '2']);
+    expect(result.warnings).toContainEqual(expect.stringMatching(/^Events come in bursts: the median gap/));
+    expect(result.p99_icl_ms).toBeGreaterThan(80);
   });
 
   it('of tool calls count as output', async () => {
@@ -307,6 +314,40 @@ describe('load', () => {
     const {result, served} = await bench(script, flags);
     expect(result.completed).toBe(2);
     expect(served[1].messages.map(({content}) => content)).toEqual(['Be short.', 'One?', 'tok tok ', 'Two?']);
+  });
+});
+
+describe('a server of its own', () => {
+  it('is started, asked for exact lengths, measured and stopped', async () => {
+    const flags = [
+      '--serve',
+      'models/smollm2-135m-instruct',
+      '--num-prompts',
+      '4',
+      '--concurrency',
+      '2',
+      '--input-len',
+      '24',
+      '--output-len',
+      '4',
+    ];
+    const {code, stdout, stderr} = await runProgram([
+      'bench',
+      ...flags,
+      '--random-prefix-len',
+      '8',
+      '--no-progress',
+      '--json',
+      '--save-detailed',
+    ]);
+    expect(code, stderr).toBe(0);
+    const result = JSON.parse(stdout) as Result & {server_metrics: object; input_lens: number[]};
+    expect(result).toMatchObject({completed: 4, total_output_tokens: 16, token_count_source: 'usage'});
+    expect(result.tokenizer_id).toMatch(/\/tokenize$/);
+    expect(new Set(result.input_lens).size).toBe(1);
+    expect(result.server_metrics).toMatchObject({max_running: expect.any(Number)});
+    const {url} = /Measuring (?<url>http:\/\/[^/]+)/.exec(stderr)?.groups ?? {};
+    await expect(fetch(`${url}/health`)).rejects.toThrow();
   });
 });
 

@@ -87,7 +87,11 @@ async function waitUntilReady(client: HttpClient, seconds: number): Promise<void
 
 /** Null when the server has no such list; it must be there, though. */
 async function listModels(client: HttpClient) {
-  const parsed = modelsSchema.safeParse(jsonOf(await client.get('/v1/models')));
+  const answer = await client.get('/v1/models');
+  if (answer.status === 401 || answer.status === 403) {
+    throw new ServingError(`${client.baseUrl} answers ${answer.status}: it wants a key. Give it with --api-key.`);
+  }
+  const parsed = modelsSchema.safeParse(jsonOf(answer));
   return parsed.success ? parsed.data.data : null;
 }
 

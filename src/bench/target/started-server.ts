@@ -29,6 +29,7 @@ export async function startServer(
   const argv = ['serve', ...(model === null ? [] : [model]), '--port', '0', '--log-level', 'warning', ...extraArgs];
   // In a process group of its own, so that Ctrl-C reaches the bench only, which then lets running answers end.
   const child = spawn(process.execPath, [...program.execArgv, program.path, ...argv], {
+    env: childEnvironment(process.env),
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
@@ -37,6 +38,15 @@ export async function startServer(
   const ended = once(child, 'close').finally(() => process.off('exit', kill));
   const baseUrl = await readyUrl(child);
   return {baseUrl, stop: () => stopServer(child, ended)};
+}
+
+/** Without the settings of the bench itself, and without a key that nobody would send. */
+function childEnvironment({
+  PARLANCE_CONFIG: _config,
+  VLLM_API_KEY: _key,
+  ...env
+}: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return env;
 }
 
 function readyUrl(child: ChildProcess): Promise<string> {

@@ -10,6 +10,8 @@ export interface Answer {
   isRoleFirst?: boolean;
   /** Tokens of one event. */
   tokensPerEvent?: number;
+  /** Events that are written at the same moment. */
+  eventsPerBurst?: number;
   /** So many first tokens are reasoning. */
   numReasoning?: number;
   /** The output is the arguments of a tool call. */

@@ -60,13 +60,13 @@ async function answerWhole({ttftMs, gapMs, numTokens}: Answer, response: ServerR
 
 /** Writes events at planned times, so that a late one makes no other late. */
 async function answer(plan: Answer, response: ServerResponse, entry: ServedRequest): Promise<void> {
-  const {tokensPerEvent = 1, usage = 'running', form = 'usual', hasDone = true} = plan;
+  const {tokensPerEvent = 1, eventsPerBurst = 1, usage = 'running', form = 'usual', hasDone = true} = plan;
   openStream(response);
   const write = (data: string) => writeEvent(response, data, form);
   if (plan.isRoleFirst) await write(chunkText({role: 'assistant', content: ''}, null, null));
   const numEvents = Math.ceil(plan.numTokens / tokensPerEvent);
   for (let event = 0; event < numEvents; event++) {
-    await waitUntil(entry.receivedMs + plan.ttftMs + event * plan.gapMs);
+    await waitUntil(entry.receivedMs + plan.ttftMs + Math.floor(event / eventsPerBurst) * plan.gapMs);
     const soFar = Math.min((event + 1) * tokensPerEvent, plan.numTokens);
     const isLast = event === numEvents - 1;
     const hasUsage = usage === 'running' || (usage === 'last-choice' && isLast);

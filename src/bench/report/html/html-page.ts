@@ -97,7 +97,7 @@ function overTimePlot({records}: RunOutcome): string {
     xLabel: 'sent, seconds',
     yLabel: 'ms',
     series: [seriesOf('TTFT', timeToFirstTokenMs), seriesOf('E2EL', latencyMs)],
-    hasDots: good.length < 400,
+    marks: 'dots',
   });
 }
 
@@ -153,7 +153,7 @@ function sweepSection(runs: readonly FinishedRun[]): string {
         xLabel: 'tokens/s (total)',
         yLabel: 'ms',
         series: [curve('total_token_throughput', 'median_ttft_ms', 'TTFT')],
-        hasDots: true,
+        marks: 'line-and-dots',
       }),
     ),
     figure(
@@ -162,7 +162,7 @@ function sweepSection(runs: readonly FinishedRun[]): string {
         xLabel: 'requests in flight',
         yLabel: 'tokens/s',
         series: [curve('max_in_flight', 'output_throughput', 'tokens/s')],
-        hasDots: true,
+        marks: 'line-and-dots',
       }),
     ),
   ].join('\n');

@@ -9,15 +9,15 @@ export interface PlotOptions {
   xLabel: string;
   yLabel: string;
   series: readonly Series[];
-  /** Draws dots at the points as well. */
-  hasDots?: boolean;
+  /** A line, a line with dots at its points, or dots only. */
+  marks?: 'line' | 'line-and-dots' | 'dots';
 }
 
 const size = {width: 640, height: 280};
 const margin = {left: 64, right: 16, top: 14, bottom: 44};
 export const colours = ['#2563eb', '#ea580c', '#16a34a', '#9333ea', '#dc2626', '#0891b2'];
 
-export function linePlot({xLabel, yLabel, series, hasDots = false}: PlotOptions): string {
+export function linePlot({xLabel, yLabel, series, marks = 'line'}: PlotOptions): string {
   const points = series.flatMap((one) => one.points);
   const x = scale(
     points.map(([value]) => value),
@@ -25,15 +25,15 @@ export function linePlot({xLabel, yLabel, series, hasDots = false}: PlotOptions)
     size.width - margin.right,
   );
   const y = scale([0, ...points.map(([, value]) => value)], size.height - margin.bottom, margin.top);
-  const lines = series.map(({points: own}, index) => {
-    const path = own.map(([a, b]) => `${x.at(a).toFixed(1)},${y.at(b).toFixed(1)}`).join(' ');
-    const dots = hasDots
-      ? own.map(([a, b]) => `<circle cx="${x.at(a).toFixed(1)}" cy="${y.at(b).toFixed(1)}" r="3"/>`).join('')
-      : '';
+  const drawn = series.map(({points: own}, index) => {
+    const places = own.map(([a, b]) => [x.at(a).toFixed(1), y.at(b).toFixed(1)]);
+    const line = `<polyline points="${places.map((place) => place.join(',')).join(' ')}" fill="none" stroke-width="1.5"/>`;
+    const dots = places.map(([cx, cy]) => `<circle cx="${cx}" cy="${cy}" r="2.5" stroke="none"/>`).join('');
     const colour = colours[index % colours.length];
-    return `<g fill="${colour}"><polyline points="${path}" fill="none" stroke="${colour}" stroke-width="1.5"/>${dots}</g>`;
+    const content = (marks === 'dots' ? '' : line) + (marks === 'line' ? '' : dots);
+    return `<g fill="${colour}" stroke="${colour}">${content}</g>`;
   });
-  return svg(size.height, [axes(x, y, xLabel, yLabel), ...lines, legend(series)].join(''), `${yLabel} over ${xLabel}`);
+  return svg(size.height, [axes(x, y, xLabel, yLabel), ...drawn, legend(series)].join(''), `${yLabel} over ${xLabel}`);
 }
 
 export interface Bar {
