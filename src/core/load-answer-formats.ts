@@ -10,6 +10,8 @@ import {detectFormats} from './parsers/detect-formats.ts';
 import type {ToolFormat} from './parsers/format.ts';
 import {loadParserPlugin} from './parsers/parser-plugin.ts';
 import {ParserRegistry} from './parsers/registry.ts';
+import {checkResponseTemplate} from './parsers/response-template/formats.ts';
+import {fieldNamed} from './parsers/response-template/template.ts';
 import type {Logger} from './util/logger.ts';
 
 export interface AnswerOptions {
@@ -43,6 +45,7 @@ export async function loadAnswerFormats(options: AnswerOptions, sources: FormatS
   const registry = await createRegistry(options);
   const names = chosenNames(options, sources);
   refusePairs(names);
+  checkDescription(names, sources.responseTemplate);
   const tool = names.tool === null ? null : used(() => registry.toolFormat(names.tool!));
   const reasoning = names.reasoning === null ? null : used(() => registry.reasoningFormat(names.reasoning!));
   if (tool === null && reasoning === null) return null;
@@ -110,6 +113,24 @@ function refusePairs({tool, reasoning}: ChosenNames): void {
   if (tool === null || reasoning === null || tool === reasoning) return;
   if (![tool, reasoning].some((name) => DESCRIBED_BY_CHECKPOINT.includes(name))) return;
   throw new UsageError(`--reasoning-parser ${reasoning} and --tool-call-parser ${tool} cannot be combined`);
+}
+
+/** The checkpoint must describe what a format of its own is to read. */
+function checkDescription({tool, reasoning}: ChosenNames, responseTemplate: unknown): void {
+  const wanted = [
+    {flag: '--reasoning-parser', name: reasoning, field: 'thinking'},
+    {flag: '--tool-call-parser', name: tool, field: 'tool_calls'},
+  ].filter(({name}) => name !== null && DESCRIBED_BY_CHECKPOINT.includes(name));
+  if (wanted.length === 0) return;
+  if (responseTemplate === undefined || responseTemplate === null) {
+    const flags = wanted.map(({flag, name}) => `${flag} ${name}`).join(' ');
+    throw new UsageError(`${flags} requires \`response_template\` metadata in the tokenizer configuration`);
+  }
+  const template = used(() => checkResponseTemplate(responseTemplate));
+  const missing = wanted.find(({field}) => fieldNamed(template, field) === undefined);
+  if (missing === undefined) return;
+  const {flag, name, field} = missing;
+  throw new UsageError(`${flag} ${name} requires a response_template with a ${field} field`);
 }
 
 /** An unknown name is a mistake of the command line. */

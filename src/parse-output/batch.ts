@@ -7,6 +7,7 @@ import type {OutputFormats} from '../core/parsers/create-output-parser.ts';
 import type {ParserContext} from '../core/parsers/output-parser.ts';
 import type {ParserRegistry} from '../core/parsers/registry.ts';
 import {messageFields, parseText} from './parse-text.ts';
+import {sampleTemplate} from './sample-templates.ts';
 import {readFields, readJsonText, toolChoiceSchema, toolListSchema, toolSpecs, toParserChoice} from './wire-fields.ts';
 
 const lineSchema = z.object({
@@ -87,7 +88,7 @@ function contextOf(line: BatchLine): Partial<ParserContext> {
     includeReasoning: line.include_reasoning ?? true,
     parallelToolCalls: line.parallel_tool_calls ?? true,
     promptTail: line.prompt_tail ?? '',
-    responseTemplate: line.response_template,
+    responseTemplate: line.response_template ?? sampleTemplate(line.parser, line.tool_parser, line.reasoning_parser),
     keepsForbiddenCalls: true,
   };
 }

@@ -14,6 +14,7 @@ import {parseBatch} from './batch.ts';
 import type {ParseOutputOptions} from './options.ts';
 import {cutText, messageFields, type ParseResult, parseText} from './parse-text.ts';
 import {deltaLines, resultLines} from './report.ts';
+import {sampleTemplate} from './sample-templates.ts';
 import {readFields, readJsonText, toolListSchema, toolSpecs} from './wire-fields.ts';
 
 export interface RunOptions extends ParseOutputOptions {
@@ -81,6 +82,7 @@ async function parseOne(options: RunOptions, context: RunContext): Promise<Parse
       includeReasoning: options.includeReasoning,
       chatTemplateKwargs: options.chatTemplateKwargs ?? {},
       promptTail: options.promptTail ?? '',
+      responseTemplate: sampleTemplate(options.toolCallParser, options.reasoningParser),
     },
     pieces: options.stream ? cutText(output, options.pieceLength) : [output],
     finish: options.finish,
@@ -100,7 +102,8 @@ async function chosenFormats(options: RunOptions, {readText, logger}: RunContext
     toolStrictLevel: null,
     enforcesStrictToolCalling: true,
   };
-  const formats = await loadAnswerFormats(answers, {template, responseTemplate: undefined, logger});
+  const responseTemplate = sampleTemplate(options.toolCallParser, options.reasoningParser);
+  const formats = await loadAnswerFormats(answers, {template, responseTemplate, logger});
   if (formats === null && !isAuto) throw new UsageError(NO_PARSER, {hint: PARSER_HINT});
   const {tool = null, reasoning = null} = formats ?? {};
   return {...(tool && {tool: asWritten(tool, options)}), ...(reasoning && {reasoning})};

@@ -7,7 +7,7 @@
  */
 
 import type {FinishReason} from './events.ts';
-import type {ParserContext, ToolSpec} from './output-parser.ts';
+import type {JsonSchema, ParserContext, ToolSpec} from './output-parser.ts';
 
 /**
  * - `more`: the call goes on.
@@ -54,6 +54,13 @@ export function withMarkers(create: CreateReader, markers: readonly string[]): C
 /** The declared tool of that name. */
 export function findTool(context: ReaderContext, name: string): ToolSpec | undefined {
   return context.request.tools.find((tool) => tool.name === name);
+}
+
+/** The declared parameters of the called tool. */
+export function propertiesOf(context: ReaderContext): Readonly<Record<string, JsonSchema>> {
+  const schema = context.name === undefined ? undefined : findTool(context, context.name)?.parameters;
+  const properties = typeof schema === 'object' ? schema.properties : undefined;
+  return typeof properties === 'object' && properties !== null ? (properties as Record<string, JsonSchema>) : {};
 }
 
 export const MORE: ReaderStep = {json: '', state: 'more', rest: ''};

@@ -6,6 +6,7 @@ import {minicpmvFormats} from './reasoning/minicpmv.ts';
 import {mistralReasoningFormats} from './reasoning/mistral.ts';
 import {plamo3ReasoningFormats} from './reasoning/plamo3.ts';
 import {tagPairFormats} from './reasoning/tag-pair.ts';
+import {responseTemplateFormats} from './response-template/formats.ts';
 import {argumentPairFormats} from './tool/argument-pairs.ts';
 import {cohereFormats} from './tool/cohere.ts';
 import {deepseekFormats} from './tool/deepseek.ts';
@@ -51,4 +52,5 @@ export const builtInFormats: readonly Format[] = [
   ...tagPairFormats,
   ...lateThoughtFormats,
   ...minicpmvFormats,
+  ...responseTemplateFormats,
 ];

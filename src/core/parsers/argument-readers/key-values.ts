@@ -1,6 +1,6 @@
 /**
  * Arguments as `{key:value,...}` with quotes of a format's own: quoted text goes out while it grows, bare values are typed
- * by the schema, objects and lists nest. The opening brace was read already.
+ * by the schema, objects and lists nest. The opening brace was read already unless the options say so.
  */
 
 import type {ArgumentReader, CreateReader, ReaderContext, ReaderStep} from '../argument-reader.ts';
@@ -15,6 +15,8 @@ export interface KeyValueOptions {
   quote: string;
   /** Quoted text is typed by the schema, too; otherwise it is a string. */
   typesQuoted?: boolean;
+  /** The opening brace is still to come. */
+  beginsWithBrace?: boolean;
 }
 
 export function keyValues(options: KeyValueOptions): CreateReader {
@@ -46,12 +48,14 @@ class KeyValueReader implements ArgumentReader {
   /** Quoted text that waits for its end; undefined outside quotes. */
   #quoted: string | undefined;
   #streams = false;
+  #awaitsBrace: boolean;
   #isDone = false;
 
   constructor(options: KeyValueOptions, scanner: MarkerScanner, context: ReaderContext) {
     this.#options = options;
     this.#scanner = scanner;
     this.name = context.name;
+    this.#awaitsBrace = options.beginsWithBrace === true;
     const schema = context.name === undefined ? undefined : findTool(context, context.name)?.parameters;
     this.#frames = [{isObject: true, count: 0, atKey: true, schema, next: undefined}];
   }
@@ -82,9 +86,17 @@ class KeyValueReader implements ArgumentReader {
     const {quote} = this.#options;
     if (this.#text === '' || (!final && this.#text.length < quote.length && quote.startsWith(this.#text))) return false;
     const first = this.#text.charAt(0);
+    if (this.#awaitsBrace) return this.#readBrace(first);
     if (CLOSERS.includes(first)) return this.#close(frame);
     if (first === ',') return this.#separate(frame);
     return frame.isObject && frame.atKey ? this.#readKey(frame) : this.#readValue(frame, first, final);
+  }
+
+  /** Arguments without braces are read as they are. */
+  #readBrace(first: string): boolean {
+    if (first === '{') this.#take(1);
+    this.#awaitsBrace = false;
+    return true;
   }
 
   #separate(frame: Frame): boolean {

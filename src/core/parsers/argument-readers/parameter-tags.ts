@@ -5,7 +5,7 @@
  */
 
 import type {ArgumentReader, CreateReader, ReaderContext, ReaderState, ReaderStep} from '../argument-reader.ts';
-import {findTool, withMarkers} from '../argument-reader.ts';
+import {propertiesOf, withMarkers} from '../argument-reader.ts';
 import type {FinishReason} from '../events.ts';
 import {MarkerScanner} from '../machine/marker-scanner.ts';
 import type {JsonSchema} from '../output-parser.ts';
@@ -30,6 +30,8 @@ export interface ParameterTags {
   undeclared?: 'text' | 'json';
   /** A value that is not closed before its call ends is dropped, so values are sent when they are closed. */
   dropsUnclosed?: boolean;
+  /** A value that the text ends in is dropped, key and all. */
+  dropsCut?: boolean;
   /** Around a type that may be written between key and value; it counts for parameters that are not declared. */
   typeTags?: {open: string; close: string};
   /** Text between parameters, a value without its tags or a key given twice: no call. */
@@ -114,6 +116,7 @@ class ParameterTagsReader implements ArgumentReader {
   /** A value that the text ends in: what is certain of a string; of anything else only that more was to come. */
   #cutValue(finishReason: FinishReason): string {
     if (this.#isOpenString) return escapeJsonText(this.#value);
+    if (this.#tags.dropsCut === true) return this.#closing();
     return finishReason === 'length' ? this.#label() : this.#closing();
   }
 
@@ -292,11 +295,4 @@ class ParameterTagsReader implements ArgumentReader {
     this.#json = '';
     return json;
   }
-}
-
-/** The declared parameters of the called tool. */
-function propertiesOf(context: ReaderContext): Readonly<Record<string, JsonSchema>> {
-  const schema = context.name === undefined ? undefined : findTool(context, context.name)?.parameters;
-  const properties = typeof schema === 'object' ? schema.properties : undefined;
-  return typeof properties === 'object' && properties !== null ? (properties as Record<string, JsonSchema>) : {};
 }
