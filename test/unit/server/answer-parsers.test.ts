@@ -252,6 +252,15 @@ describe('what a server was told to read', () => {
     await expect(formats(null, 'x')).rejects.toThrow(/^invalid reasoning parser: x \(chose from \{ /);
   });
 
+  it('must be described by the checkpoint for formats that read from there', async () => {
+    await expect(formats('hf', 'beam')).rejects.toThrow(
+      '--reasoning-parser beam and --tool-call-parser hf cannot be combined',
+    );
+    await expect(formats('hf', 'hf')).rejects.toThrow(
+      '--reasoning-parser hf --tool-call-parser hf requires `response_template` metadata in the tokenizer configuration',
+    );
+  });
+
   it('asks for a parser when a request may call', async () => {
     const {body} = await ask('Hi', await formats(null, 'qwen3'), {});
     expect(body).toMatchObject({error: {message: expect.stringContaining('requires --enable-auto-tool-choice')}});
