@@ -12,6 +12,12 @@ import {hasSharedData} from '../support/shared-data.ts';
 /** Lines that cannot pass yet. */
 const missingFeatures: {what: string; issue: number; isNeeded: (line: GoldenCase) => boolean}[] = [
   {
+    // The reference drew a special token, which has no text, where the same seed draws another one here.
+    what: 'the random numbers of the reference',
+    issue: 6,
+    isNeeded: ({name}) => name === 'reasoning-tools/chat-stream/n2',
+  },
+  {
     what: "the template language's own errors",
     issue: 5,
     isNeeded: ({name}) => ['template/chat/template syntax error', 'template/chat/template undefined'].includes(name),
