@@ -119,7 +119,7 @@ export const vllmFlags: ReadonlyMap<string, VllmFlag> = new Map<string, VllmFlag
   ['hf-overrides', refused('value', '{}')],
   ['rope-scaling', refused('value')],
   ['rope-theta', refused('value')],
-  ['quantization', refused('value')],
+  ['quantization', supported],
   ['config-format', refused('value', 'auto')],
   ['max-logprobs', supported],
   ['logprobs-mode', supported],

@@ -47,10 +47,17 @@ function ggufRecordings(model: string): Recording[] {
   }));
 }
 
+/** The Hugging Face folder that the GGUF files were made of. */
+function folderRecordings(model: string): Recording[] {
+  const modelPath = path.join(modelsFolder, model);
+  const goldenPath = path.join(modelPath, 'golden.json');
+  return existsSync(goldenPath) ? [{name: model, modelPath, goldenPath, isQuantized: false}] : [];
+}
+
 const recordings = hasSharedData
   ? readdirSync(modelsFolder)
       .filter((model) => !notYet.has(model))
-      .flatMap(ggufRecordings)
+      .flatMap((model) => [...folderRecordings(model), ...ggufRecordings(model)])
   : [];
 
 /** Logits after the last of `tokens`, computed in chunks of the given length. */

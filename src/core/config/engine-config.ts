@@ -63,6 +63,11 @@ export const engineOptionsSchema = z.object({
     description: 'Precision of activations in products with quantized weights; int8 is more than twice as fast',
     group: 'Engine',
   }),
+  quantization: z.enum(['none', 'int8', 'int4']).default('none').meta({
+    description:
+      'How float weights of a Hugging Face folder are rounded on load: not at all, to 8 bits, or to 4 bits (embedding and head to 8), in blocks of 32; GGUF files stay as they are',
+    group: 'ModelConfig',
+  }),
   seed: z.int().min(0).default(0).meta({
     description: 'Base of the random seeds of requests that give none',
     group: 'ModelConfig',
@@ -90,6 +95,6 @@ export type EngineOptions = z.infer<typeof engineOptionsSchema>;
 
 /** What the engine process is started with. */
 export interface EngineConfig extends EngineOptions {
-  /** Absolute path of the weights, e.g. a `.gguf` file. */
+  /** Absolute path of the weights: a `.gguf` file, or a folder with `config.json` and safetensors. */
   modelPath: string;
 }

@@ -1,11 +1,12 @@
 /**
- * What the user named as model, as paths: nothing (the embedded model), a `.gguf` file, or a folder that holds one.
- * Every way to get it wrong ends in a ModelError that says what was found, what is allowed and what to try.
+ * What the user named as model, as paths: nothing (the embedded model), a `.gguf` file, a folder that holds one, or a
+ * Hugging Face folder with safetensors. Every way to get it wrong ends in a ModelError that says what was found, what is allowed and what to try.
  */
 import {readdir, stat} from 'node:fs/promises';
 import {basename, dirname, join, resolve} from 'node:path';
 import {ModelError} from '../errors.ts';
 import {findPackageRoot} from '../util/package-root.ts';
+import {hasSafetensors} from './safetensors/safetensors-folder.ts';
 
 /** Absolute paths of the files that the text side reads; null = there is no such file. */
 export interface TextFiles {
@@ -22,7 +23,7 @@ export interface TextFiles {
 
 /** Absolute paths of a model's files. */
 export interface ModelFiles extends TextFiles {
-  /** The `.gguf` file. */
+  /** The `.gguf` file, or the folder with `config.json` and safetensors. */
   weightsPath: string;
   tokenizerPath: string;
   /** The model as the user named it, for logs and as served name. */
@@ -31,7 +32,8 @@ export interface ModelFiles extends TextFiles {
 
 const embeddedModel = {displayName: 'smollm2-135m-instruct', folder: 'models/smollm2-135m-instruct'};
 
-const whatIsAllowed = 'Give a .gguf file, or a folder that holds one together with its tokenizer.json.';
+const whatIsAllowed =
+  'Give a .gguf file, or a folder that holds one or a model in safetensors (config.json, model.safetensors, tokenizer.json).';
 
 /**
  * @param model path as the user gave it, relative to the working directory; null = the embedded model
@@ -45,13 +47,15 @@ export async function resolveModel(model: string | null): Promise<ModelFiles> {
   const stats = await stat(path).catch(() => null);
   if (!stats) throw missingModelError(model);
   if (stats.isDirectory()) return filesOfFolder(path, model);
-  if (isGguf(path)) return filesBesideWeights(path, model);
+  if (isGguf(path)) return filesWithWeights(dirname(path), path, model);
   throw new ModelError(`The model ${model} is not a .gguf file. ${whatIsAllowed}`);
 }
 
 async function filesOfFolder(folder: string, displayName: string): Promise<ModelFiles> {
-  const names = (await readdir(folder)).filter(isGguf).sort();
+  const all = await readdir(folder);
+  const names = all.filter(isGguf).sort();
   const [name, ...others] = names;
+  if (name === undefined && hasSafetensors(all)) return filesWithWeights(folder, folder, displayName);
   if (name === undefined) throw await noWeightsError(folder, displayName);
   if (others.length > 0) {
     throw new ModelError(
@@ -59,11 +63,11 @@ async function filesOfFolder(folder: string, displayName: string): Promise<Model
         `Name the one to serve, for example ${join(displayName, name)}.`,
     );
   }
-  return filesBesideWeights(join(folder, name), displayName);
+  return filesWithWeights(folder, join(folder, name), displayName);
 }
 
-async function filesBesideWeights(weightsPath: string, displayName: string): Promise<ModelFiles> {
-  const files = await findTextFiles(dirname(weightsPath));
+async function filesWithWeights(folder: string, weightsPath: string, displayName: string): Promise<ModelFiles> {
+  const files = await findTextFiles(folder);
   const {tokenizerPath} = files;
   if (tokenizerPath === null) throw noTokenizerError(weightsPath, displayName);
   return {...files, weightsPath, tokenizerPath, displayName};

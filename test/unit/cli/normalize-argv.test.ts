@@ -142,8 +142,8 @@ describe('the command line', () => {
     ['an empty part', ['--extra-body..x', '1'], '--extra-body..x has an empty or forbidden part'],
     [
       'a vLLM flag that we lack',
-      ['--quantization', 'awq'],
-      '--quantization awq: known from vLLM, not supported here | leave it out',
+      ['--hf-config-path', 'other'],
+      '--hf-config-path other: known from vLLM, not supported here | leave it out',
     ],
     [
       'a short vLLM flag that we lack',

@@ -33,6 +33,7 @@ export async function loadModel(config: EngineConfig, onProgress: ProgressListen
   const built = await builtModel(config.modelPath, {
     weightMapping: config.weightMapping,
     activationPrecision: config.activationPrecision,
+    quantization: config.quantization,
     cacheFolder: config.modelCacheDir,
     onProgress: (fraction, detail) => onProgress({stage: 'build', fraction, detail}),
   });

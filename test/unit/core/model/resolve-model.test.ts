@@ -37,6 +37,11 @@ describe('resolveModel', () => {
     expect((await resolveModel(join(folder, 'a.gguf'))).folder).toBe(folder);
   });
 
+  it.each(['model.safetensors', 'model.safetensors.index.json'])('takes a folder with %s', async (name) => {
+    const folder = await createTemporaryFolder({[name]: '', 'config.json': '{}', 'tokenizer.json': '{}'});
+    expect(await resolveModel(folder)).toMatchObject({weightsPath: folder, configPath: join(folder, 'config.json')});
+  });
+
   it('lists the files when there are several', async () => {
     const folder = await createTemporaryFolder({'b.gguf': '', 'a.gguf': '', 'tokenizer.json': '{}'});
     await expectModelError(folder, '2 .gguf files: a.gguf, b.gguf', 'for example');
@@ -44,12 +49,12 @@ describe('resolveModel', () => {
 
   it('says what is missing', async () => {
     const empty = await createTemporaryFolder();
-    const otherKind = await createTemporaryFolder({'model.safetensors': ''});
+    const otherKind = await createTemporaryFolder({'pytorch_model.bin': ''});
     const bare = await createTemporaryFolder({'a.gguf': ''});
     await expectModelError(empty, 'no .gguf file', 'Give a .gguf file');
-    await expectModelError(otherKind, 'model.safetensors');
+    await expectModelError(otherKind, 'pytorch_model.bin');
     await expectModelError(bare, 'no tokenizer.json beside a.gguf');
-    await expectModelError(join(otherKind, 'model.safetensors'), 'not a .gguf file');
+    await expectModelError(join(otherKind, 'pytorch_model.bin'), 'not a .gguf file');
   });
 
   it('tells a wrong path from an id of the Hub', async () => {

@@ -26,6 +26,8 @@ export interface Architecture {
   noRotaryEvery: number | null;
   /** The head is the embedding when `config.json` does not say. */
   tiesByDefault: boolean;
+  /** `sliding_window` of `config.json` counts only when `use_sliding_window` says so, from `max_window_layers` on. */
+  windowIsOptional: boolean;
   isMixture: boolean;
 }
 
@@ -40,6 +42,7 @@ const plain = {
   hasLocalRotary: false,
   noRotaryEvery: null,
   tiesByDefault: false,
+  windowIsOptional: false,
   isMixture: false,
 } as const;
 
@@ -54,8 +57,8 @@ const gemma = {
 
 const architectures: readonly Architecture[] = [
   {...plain, ggufName: 'llama', modelTypes: ['llama', 'mistral'], ggufRotatesNeighbours: true},
-  {...plain, ggufName: 'qwen2', modelTypes: ['qwen2']},
-  {...plain, ggufName: 'qwen3', modelTypes: ['qwen3'], queryKeyNorm: 'head'},
+  {...plain, ggufName: 'qwen2', modelTypes: ['qwen2'], windowIsOptional: true},
+  {...plain, ggufName: 'qwen3', modelTypes: ['qwen3'], queryKeyNorm: 'head', windowIsOptional: true},
   {...plain, ggufName: 'phi3', modelTypes: ['phi3']},
   {...gemma, ggufName: 'gemma2', modelTypes: ['gemma2'], globalEvery: 2},
   {
@@ -67,7 +70,15 @@ const architectures: readonly Architecture[] = [
     hasLocalRotary: true,
   },
   {...plain, ggufName: 'granite', modelTypes: ['granite'], ggufRotatesNeighbours: true},
-  {...plain, ggufName: 'smollm3', modelTypes: ['smollm3'], ggufRotatesNeighbours: true, noRotaryEvery: 4},
+  {
+    ...plain,
+    ggufName: 'smollm3',
+    modelTypes: ['smollm3'],
+    ggufRotatesNeighbours: true,
+    noRotaryEvery: 4,
+    tiesByDefault: true,
+    windowIsOptional: true,
+  },
   {...plain, ggufName: 'olmo2', modelTypes: ['olmo2'], norms: 'after', queryKeyNorm: 'all'},
 ];
 
@@ -95,7 +106,7 @@ export function architectureOfModelType(name: string, path: string): Architectur
 
 /** @param window of the layers that have one; null = no layer has */
 export function layerOf(
-  {globalEvery, noRotaryEvery, hasLocalRotary}: Architecture,
+  {globalEvery, noRotaryEvery, hasLocalRotary}: Pick<Architecture, 'globalEvery' | 'noRotaryEvery' | 'hasLocalRotary'>,
   layer: number,
   window: number | null,
   contextLength: number,

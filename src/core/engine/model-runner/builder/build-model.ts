@@ -1,14 +1,22 @@
 /** From weights to a model folder that ONNX Runtime can load: the entry of the model builder. */
+import {stat} from 'node:fs/promises';
+import path from 'node:path';
 import {ModelError} from '../../../errors.ts';
 import {GgufFile} from '../../../model/gguf/gguf-file.ts';
+import {SafetensorsFolder, weightFilesOf} from '../../../model/safetensors/safetensors-folder.ts';
+import {readJsonObject} from '../../../util/read-json.ts';
 import type {DecoderConfig} from './decoder-config.ts';
 import {buildDecoderGraph} from './decoder-graph.ts';
 import {readGgufConfig} from './gguf-config.ts';
 import {GgufTensors} from './gguf-tensors.ts';
+import {readHfConfig} from './hf-config.ts';
+import {HfTensors, type Quantization} from './hf-tensors.ts';
 import type {LinearOptions} from './linear.ts';
 import {type CachedModel, cachedModel} from './model-cache.ts';
 import {type TensorReader, WeightSource} from './weight-source.ts';
 import {longModelFileName, modelFileName, writeModel} from './write-model.ts';
+
+const configName = 'config.json';
 
 /** What a runner must know of a built model. */
 export interface ModelFacts {
@@ -23,28 +31,51 @@ export interface ModelFacts {
 }
 
 export interface BuildOptions extends LinearOptions {
+  /** Of float weights on load; the blocks of a GGUF file stay as they are. */
+  quantization: Quantization;
   /** Null = the user's cache folder. */
   cacheFolder: string | null;
   onProgress: (fraction: number, detail: string) => void;
 }
 
 /**
- * @param weightsPath a GGUF file
+ * @param weightsPath a GGUF file, or a folder with `config.json` and safetensors
  * @returns the model's folder, built now or found in the cache
- * @throws ModelError when the file cannot be served
+ * @throws ModelError when the model cannot be served
  */
-export function builtModel(weightsPath: string, options: BuildOptions): Promise<CachedModel<ModelFacts>> {
-  const {weightMapping, activationPrecision, cacheFolder} = options;
-  return cachedModel(weightsPath, {weightMapping, activationPrecision}, cacheFolder, async (folder) => {
-    const file = await GgufFile.open(weightsPath);
-    try {
-      const reader = new GgufTensors(file);
-      const source = new WeightSource(reader);
-      return await buildModel(await readGgufConfig(file, source), reader, source, folder, options);
-    } finally {
-      await file.close();
-    }
-  });
+export async function builtModel(weightsPath: string, options: BuildOptions): Promise<CachedModel<ModelFacts>> {
+  const {weightMapping, activationPrecision, quantization, cacheFolder} = options;
+  const isFolder = (await stat(weightsPath).catch(() => null))?.isDirectory() ?? false;
+  const key = {weightMapping, activationPrecision, ...(isFolder && {quantization})};
+  const sources = isFolder
+    ? [path.join(weightsPath, configName), ...(await weightFilesOf(weightsPath))]
+    : [weightsPath];
+  return cachedModel(sources, key, cacheFolder, (folder) =>
+    isFolder ? buildFromFolder(weightsPath, folder, options) : buildFromGguf(weightsPath, folder, options),
+  );
+}
+
+async function buildFromGguf(weightsPath: string, folder: string, options: BuildOptions) {
+  const file = await GgufFile.open(weightsPath);
+  try {
+    const reader = new GgufTensors(file);
+    const source = new WeightSource(reader);
+    return await buildModel(await readGgufConfig(file, source), reader, source, folder, options);
+  } finally {
+    await file.close();
+  }
+}
+
+async function buildFromFolder(weightsPath: string, folder: string, options: BuildOptions) {
+  const configPath = path.join(weightsPath, configName);
+  const {config, ...model} = readHfConfig((await readJsonObject(configPath)) ?? {}, configPath);
+  const weights = await SafetensorsFolder.open(weightsPath);
+  try {
+    const reader = new HfTensors(weights, {...model, quantization: options.quantization});
+    return await buildModel(config, reader, new WeightSource(reader), folder, options);
+  } finally {
+    await weights.close();
+  }
 }
 
 async function buildModel(
@@ -63,11 +94,11 @@ async function buildModel(
   return {facts: toFacts(config), files};
 }
 
-function refuseUnused(unused: readonly string[], {architecture}: DecoderConfig, {path}: TensorReader): void {
+function refuseUnused(unused: readonly string[], {architecture}: DecoderConfig, reader: TensorReader): void {
   if (unused.length === 0) return;
   const some = `${unused.slice(0, 3).join(', ')}${unused.length > 3 ? ', …' : ''}`;
   throw new ModelError(
-    `${path} has tensors that the ${architecture} architecture does not know (${some}), so its answers would be wrong.`,
+    `${reader.path} has tensors that the ${architecture} architecture does not know (${some}), so its answers would be wrong.`,
   );
 }
 

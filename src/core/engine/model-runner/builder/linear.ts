@@ -140,14 +140,18 @@ export class LinearBuilder {
     if (known) return known;
     const graph = this.#graph;
     const kept = this.#flatValues.has(input) ? [0] : [0, 0];
-    const shape = graph.int64Constant(`shape.blocks.${kept.length}.${columns}.${blockSize}`, [
-      ...kept,
-      columns / blockSize,
-      blockSize,
-    ]);
-    const lastAxis = graph.int64Constant('axis.last', [-1]);
+    const name = `${kept.length}.${columns}.${blockSize}`;
+    const blocksPerRow = columns / blockSize;
+    const shape = graph.int64Constant(`shape.blocks.${name}`, [...kept, blocksPerRow, blockSize]);
     const inBlocks = graph.node('Reshape', key, [input, shape]);
-    const sums = graph.node('ReduceSum', `${key}.sums`, [inBlocks, lastAxis], {keepdims: 0});
+    const reduced = graph.node('ReduceSum', `${key}.reduced`, [inBlocks, graph.int64Constant('axis.last', [-1])], {
+      keepdims: 0,
+    });
+    // Of no rows at all, as the head may have, the operator gives a value of the wrong rank.
+    const sums = graph.node('Reshape', `${key}.sums`, [
+      reduced,
+      graph.int64Constant(`shape.block_sums.${name}`, [...kept, blocksPerRow]),
+    ]);
     this.#blockSums.set(key, sums);
     return sums;
   }

@@ -40,18 +40,18 @@ export interface CachedModel<Facts> {
 export type ModelBuild<Facts> = (folder: string) => Promise<Description<Facts>>;
 
 /**
- * @param sourcePath the weight file
+ * @param sourcePaths the weight files and what else describes the model
  * @param options everything besides the file that shapes the result
  * @param cacheFolder null = the user's cache folder
  */
 export async function cachedModel<Facts>(
-  sourcePath: string,
+  sourcePaths: readonly string[],
   options: Readonly<Record<string, unknown>>,
   cacheFolder: string | null,
   build: ModelBuild<Facts>,
 ): Promise<CachedModel<Facts>> {
   const root = await writableFolder(cacheFolder);
-  const folder = path.join(root, 'models', await cacheKey(root, sourcePath, options));
+  const folder = path.join(root, 'models', await cacheKey(root, sourcePaths, options));
   const known = await readDescription<Facts>(folder);
   if (known) return toCachedModel(folder, known, false);
   return toCachedModel(folder, await buildInto(folder, build), true);
@@ -83,8 +83,13 @@ async function writableFolder(chosen: string | null): Promise<string> {
   );
 }
 
-async function cacheKey(root: string, sourcePath: string, options: Readonly<Record<string, unknown>>): Promise<string> {
-  const content = await contentHash(root, sourcePath);
+async function cacheKey(
+  root: string,
+  sourcePaths: readonly string[],
+  options: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const content: string[] = [];
+  for (const sourcePath of sourcePaths) content.push(await contentHash(root, sourcePath));
   const parts = JSON.stringify([content, builderVersion, options]);
   return createHash('sha256').update(parts).digest('hex').slice(0, 32);
 }
