@@ -83,6 +83,8 @@ export interface MachineDefinition {
   unnamedMarkup?: 'content' | 'drop';
   /** Arguments of a call that has none when the text ends; default `{}`. */
   argumentsWhenCut?: string;
+  /** An answer that is nothing but a thought is given as content, too, so that the content is not empty. */
+  repeatsLoneThought?: boolean;
   /** For formats without markers: the name alone does not make it a call yet, arguments must have begun. */
   announceWithArguments?: boolean;
 }

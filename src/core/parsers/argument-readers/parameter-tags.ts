@@ -36,6 +36,8 @@ export interface ParameterTags {
   typeTags?: {open: string; close: string};
   /** Text between parameters, a value without its tags or a key given twice: no call. */
   isStrict?: boolean;
+  /** Keys whose object is the arguments themselves when it is the only parameter and the tool does not declare the key. */
+  wrappers?: readonly string[];
   /** What stands in the place of a key: the key itself, in quotes or not, unless a format has more there. */
   readKey?: (written: string) => WrittenKey;
 }
@@ -93,6 +95,10 @@ class ParameterTagsReader implements ArgumentReader {
   #isOpenString = false;
   #atValueStart = false;
   readonly #seen = new Set<string>();
+  /** JSON of the only parameter so far, which may be a wrapper; it waits for the next one or the end. */
+  #wrapped: string | undefined;
+  /** The same parameter's object, if it is one. */
+  #unwrapped: string | undefined;
 
   constructor(tags: ParameterTags, scanners: Scanners, context: ReaderContext) {
     this.#tags = tags;
@@ -185,6 +191,7 @@ class ParameterTagsReader implements ArgumentReader {
   }
 
   #beginKey(): ReaderState {
+    this.#releaseWrapped();
     this.#text = this.#text.slice(this.#tags.keyOpen.length);
     this.#key = '';
     this.#part = 'key';
@@ -213,9 +220,20 @@ class ParameterTagsReader implements ArgumentReader {
     this.#value = '';
     this.#atValueStart = true;
     const streams = this.#tags.trims !== 'blanks' && this.#tags.dropsUnclosed !== true;
-    this.#isOpenString = streams && isPlainString(this.#schema());
+    this.#isOpenString = streams && !this.#mayBeWrapper() && isPlainString(this.#schema());
     if (this.#isOpenString) this.#json += `${this.#label()}"`;
     return 'more';
+  }
+
+  #mayBeWrapper(): boolean {
+    const isWrapper = this.#tags.wrappers?.includes(this.#key) === true;
+    return isWrapper && this.#seen.size === 0 && this.#properties[this.#key] === undefined;
+  }
+
+  /** More than one parameter: it is none of a wrapper. */
+  #releaseWrapped(): void {
+    if (this.#wrapped !== undefined) this.#json += this.#wrapped;
+    this.#wrapped = undefined;
   }
 
   #schema(): JsonSchema | undefined {
@@ -269,9 +287,18 @@ class ParameterTagsReader implements ArgumentReader {
     const isLineFeedMarkup = this.#tags.trims === 'line-feeds' && this.#value.endsWith('\n');
     const text = isLineFeedMarkup ? this.#value.slice(0, -1) : this.#value;
     if (this.#isOpenString) this.#json += `${escapeJsonText(text)}"`;
+    else if (this.#mayBeWrapper()) this.#holdWrapper(text);
     else this.#json += this.#label() + coerceValue(this.#tags.trims === 'blanks' ? text.trim() : text, this.#schema());
     this.#value = '';
     this.#part = 'between';
+  }
+
+  /** What is an object becomes the arguments at the end. */
+  #holdWrapper(text: string): void {
+    const inner = text.trim();
+    const isArguments = isJsonObject(inner);
+    this.#wrapped = this.#label() + coerceValue(text, this.#schema());
+    this.#unwrapped = isArguments ? inner : undefined;
   }
 
   #endUnclosedValue(): void {
@@ -281,6 +308,7 @@ class ParameterTagsReader implements ArgumentReader {
   }
 
   #closing(): string {
+    if (this.#wrapped !== undefined) return this.#unwrapped ?? `${this.#wrapped}}`;
     return this.#seen.size === 0 ? '{}' : '}';
   }
 
@@ -294,5 +322,14 @@ class ParameterTagsReader implements ArgumentReader {
     const json = this.#json;
     this.#json = '';
     return json;
+  }
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
   }
 }

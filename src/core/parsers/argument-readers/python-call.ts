@@ -4,7 +4,7 @@
  */
 
 import type {ArgumentReader, CreateReader, ReaderState, ReaderStep} from '../argument-reader.ts';
-import {PythonValueReader} from './python-value.ts';
+import {type PythonValueOptions, PythonValueReader} from './python-value.ts';
 
 const NAME = /^[A-Za-z_][\w.-]*/;
 const KEYWORD = /^([A-Za-z_]\w*)\s*=(?!=)/;
@@ -13,12 +13,13 @@ const MAYBE_KEYWORD = /^[A-Za-z_]\w*\s*=?$/;
 
 type Part = 'name' | 'argument' | 'value' | 'separator';
 
-export function pythonCall(): CreateReader {
-  return () => new PythonCallReader();
+export function pythonCall(options: PythonValueOptions = {}): CreateReader {
+  return () => new PythonCallReader(options);
 }
 
 class PythonCallReader implements ArgumentReader {
   name: string | undefined;
+  readonly #options: PythonValueOptions;
   #functionName = '';
   #text = '';
   #part: Part = 'name';
@@ -26,6 +27,10 @@ class PythonCallReader implements ArgumentReader {
   #isPositional = false;
   #json = '';
   #numArguments = 0;
+
+  constructor(options: PythonValueOptions) {
+    this.#options = options;
+  }
 
   push(text: string): ReaderStep {
     this.#text += text;
@@ -78,7 +83,7 @@ class PythonCallReader implements ArgumentReader {
 
   #beginValue(keyword: RegExpExecArray | null): void {
     this.#isPositional = keyword === null;
-    this.#value = new PythonValueReader();
+    this.#value = new PythonValueReader(this.#options);
     this.#part = 'value';
     if (keyword === null) return;
     this.name = this.#functionName;

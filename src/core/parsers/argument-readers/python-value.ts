@@ -58,7 +58,18 @@ const SIMPLE_ESCAPES: Readonly<Record<string, string>> = {
 const CODE_ESCAPE = /^\\(?:x([\da-f]{2})|u([\da-f]{4})|U([\da-f]{8})|([0-7]{1,3}))/i;
 const LONGEST_ESCAPE = 10;
 
+/** What may stand behind a string. */
+const AFTER_STRING = /^\s*[,)\]}:;]/;
+/** Longest run of blanks between a string and what follows it. */
+const MAX_BLANKS = 64;
+
+export interface PythonValueOptions {
+  /** A quote that nothing can follow belongs to the string that it stands in. */
+  keepsInnerQuotes?: boolean;
+}
+
 export class PythonValueReader {
+  readonly #options: PythonValueOptions;
   #text = '';
   #json = '';
   readonly #frames: Frame[] = [];
@@ -66,6 +77,10 @@ export class PythonValueReader {
   /** A value was read and a separator or closer must come. */
   #afterValue = false;
   #state: PythonStep['state'] = 'more';
+
+  constructor(options: PythonValueOptions = {}) {
+    this.#options = options;
+  }
 
   /** @param final no more text comes */
   push(text: string, final = false): PythonStep {
@@ -135,7 +150,9 @@ export class PythonValueReader {
   }
 
   #readQuote({quote}: OpenString, final: boolean): boolean {
-    if (this.#text.startsWith(quote)) {
+    const isInner = this.#text.startsWith(quote) ? this.#isInnerQuote(quote, final) : 'no';
+    if (isInner === 'maybe') return false;
+    if (this.#text.startsWith(quote) && isInner === 'no') {
       this.#take(quote.length);
       this.#write('"');
       this.#string = undefined;
@@ -145,6 +162,14 @@ export class PythonValueReader {
     if (!final && quote.startsWith(this.#text)) return false;
     this.#write(escapeJsonText(this.#take(1)));
     return true;
+  }
+
+  /** Only a look at what follows tells a quote inside a string from its end. */
+  #isInnerQuote(quote: string, final: boolean): 'yes' | 'no' | 'maybe' {
+    if (this.#options.keepsInnerQuotes !== true) return 'no';
+    const behind = this.#text.slice(quote.length, quote.length + MAX_BLANKS);
+    if (behind.trim() === '' && behind.length < MAX_BLANKS) return final ? 'no' : 'maybe';
+    return AFTER_STRING.test(behind) ? 'no' : 'yes';
   }
 
   #readEscape({isRaw}: OpenString, final: boolean): boolean {

@@ -42,6 +42,8 @@ export class FormatMachine {
   #call: OpenCall | undefined;
   /** Calls that wait for the end of their group. */
   #group: CallGroup | undefined;
+  /** All of the thought, while it may have to be repeated. */
+  #loneThought: string | undefined;
   /** Name of the call that the next reader reads. */
   #pendingName: string | undefined;
 
@@ -49,6 +51,7 @@ export class FormatMachine {
     this.#definition = definition;
     this.#context = context;
     this.#sink = sink;
+    this.#loneThought = definition.repeatsLoneThought === true ? '' : undefined;
     this.#mode = this.#modeNamed(definition.start);
     this.#beginMode();
   }
@@ -71,6 +74,7 @@ export class FormatMachine {
     this.#heldBlanks = '';
     this.#giveUpMarkup();
     this.#endCall(this.#definition.argumentsWhenCut);
+    if (this.#loneThought) this.#sink.content(this.#loneThought);
   }
 
   /** What was read but not told yet: lets a caller show everything after a fault. */
@@ -250,9 +254,15 @@ export class FormatMachine {
 
   #tellAs(mode: TextMode, text: string): void {
     if (text === '') return;
+    if (this.#loneThought !== undefined) this.#noteThought(mode, text);
     if (mode.as === 'content') this.#sink.content(text);
     else if (mode.as === 'reasoning') this.#sink.reasoning(text);
     else this.#remember(text);
+  }
+
+  #noteThought({as}: TextMode, text: string): void {
+    if (as === 'reasoning') this.#loneThought += text;
+    else if (text.trim() !== '') this.#loneThought = undefined;
   }
 
   #showCaptured(as: 'content' | 'reasoning'): void {

@@ -32,6 +32,8 @@ interface TagPair {
   leavesForbiddenCalls?: boolean;
   /** How the answer is read. */
   answer?: Partial<TextMode>;
+  /** With `force_nonempty_content` an answer that is all thought is content, too. */
+  mayRepeatThought?: boolean;
   /** A thought may begin later in the answer, too. */
   opensLater?: boolean;
 }
@@ -57,9 +59,10 @@ const tagPairs: readonly TagPair[] = [
   {names: ['poolside_v1'], leavesForbiddenCalls: true, isOn: thinkingOnRequest},
   {names: ['step3'], leavesForbiddenCalls: true},
   {names: ['step3p5'], implicitEnds: QWEN_CALL, trimsEnd: true},
-  {names: ['nemotron_v3'], isOn: enableThinking, implicitEnds: QWEN_CALL, trimsEnd: true},
+  {names: ['nemotron_v3'], isOn: enableThinking, implicitEnds: QWEN_CALL, trimsEnd: true, mayRepeatThought: true},
   {
     names: ['granite_thinking_parser'],
+    mayRepeatThought: true,
     isOn: enableThinking,
     implicitEnds: QWEN_CALL,
     trimsEnd: true,
@@ -95,8 +98,10 @@ function tagPairMachine(pair: TagPair, context: ParserContext): MachineDefinitio
     {to: 'content', marker: 'reread'},
   ]);
   const later: TextMode['on'] = pair.opensLater ? {[tags.open]: {to: 'reasoning'}} : {};
+  const forcesContent = context.chatTemplateKwargs.force_nonempty_content === true;
   return {
     start: startMode(pair, tags, context),
+    repeatsLoneThought: pair.mayRepeatThought === true && forcesContent,
     modes: {
       reasoning: {
         kind: 'text',

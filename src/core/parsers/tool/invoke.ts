@@ -1,8 +1,12 @@
 /** Formats with `<invoke name="N">` elements inside a block (MiniMax M2, dots, Step 3, DeepSeek from V3.2 on). */
 
+import type {CreateReader} from '../argument-reader.ts';
+import {jsonEnvelope} from '../argument-readers/json-envelope.ts';
 import {parameterTags, type WrittenKey} from '../argument-readers/parameter-tags.ts';
+import {wholeCall} from '../argument-readers/whole-call.ts';
 import type {MachineDefinition, ToolFormat, Transition} from '../format.ts';
 import type {ParserContext} from '../output-parser.ts';
+import {COMMON_KEYS} from './json-markup.ts';
 
 interface InvokeMarkup {
   open: readonly string[];
@@ -14,6 +18,9 @@ interface InvokeMarkup {
   /** A call of a name that is not among the tools is dropped, or its markup is shown. */
   unknown: 'call' | 'drop' | 'content';
   readKey?: (written: string) => WrittenKey;
+  wrappers?: readonly string[];
+  /** Calls may be JSON objects, too. */
+  readsObjects?: boolean;
   /** A name that the end of the text cuts off is reported as far as it came. */
   reportsCutNames?: boolean;
   unnamedMarkup: 'content' | 'drop';
@@ -39,8 +46,13 @@ function invokeMachine(markup: InvokeMarkup, context: ParserContext): MachineDef
       section: {
         kind: 'text',
         as: 'nothing',
-        on: {[invokeOpen]: {to: 'name', opensCall: true}, ...onAll(markup.close, {to: behind})},
+        on: {
+          [invokeOpen]: {to: 'name', opensCall: true},
+          ...onAll(markup.close, {to: behind}),
+          ...(markup.readsObjects === true ? {'{': {to: 'object', marker: 'reread', opensCall: true}} : {}),
+        },
       },
+      object: {kind: 'reader', create: objectReader(markup), next: 'section', nextFailed: 'content'},
       name: {
         kind: 'capture',
         on: {'>': startCall, [invokeOpen]: {to: 'name'}, ...onAll(markup.close, {to: behind})},
@@ -55,6 +67,7 @@ function invokeMachine(markup: InvokeMarkup, context: ParserContext): MachineDef
           callClose: invokeClose,
           ends: [invokeOpen, ...markup.close],
           readKey: markup.readKey ?? ((written) => ({key: unquote(written)})),
+          wrappers: markup.wrappers ?? [],
         }),
         next: 'section',
       },
@@ -62,6 +75,14 @@ function invokeMachine(markup: InvokeMarkup, context: ParserContext): MachineDef
       behind: {kind: 'text', as: 'nothing', on: openers},
     },
   };
+}
+
+/** A JSON object in the place of an element; of a function that is not declared it is text. */
+function objectReader({close}: InvokeMarkup): CreateReader {
+  const isDeclared = (name: string, {tools}: ParserContext) => tools.some((tool) => tool.name === name);
+  return wholeCall(jsonEnvelope({...COMMON_KEYS, closeMarkers: close}), {
+    accepts: ({name}, request) => isDeclared(name, request),
+  });
 }
 
 function onAll(markers: readonly string[], transition: Transition): Record<string, Transition> {
@@ -100,6 +121,7 @@ function dsmlMarkup(names: readonly string[], space = ''): InvokeMarkup {
     textAfter: 'drop',
     unknown: 'call',
     readKey: readDsmlKey,
+    wrappers: ['arguments', 'input'],
     reportsCutNames: true,
     unnamedMarkup: 'drop',
   };
@@ -134,6 +156,7 @@ const rows: readonly [Fields, InvokeMarkup][] = [
       parameter: PARAMETER,
       textAfter: 'content',
       unknown: 'content',
+      readsObjects: true,
       unnamedMarkup: 'content',
     },
   ],

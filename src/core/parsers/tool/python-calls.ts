@@ -1,6 +1,7 @@
 /** Formats with calls in Python syntax: a list of calls, or one call on each line. */
 
 import {pythonCall} from '../argument-readers/python-call.ts';
+import type {PythonValueOptions} from '../argument-readers/python-value.ts';
 import type {MachineDefinition, Mode, ToolFormat, Transition} from '../format.ts';
 
 interface PythonMarkup {
@@ -12,9 +13,10 @@ interface PythonMarkup {
   textAfter: 'content' | 'drop';
   /** A list without markers may stand at the beginning, too. */
   bareList?: boolean;
+  values?: PythonValueOptions;
 }
 
-function pythonMachine({open, close, inList, textAfter, bareList}: PythonMarkup): MachineDefinition {
+function pythonMachine({open, close, inList, textAfter, bareList, values}: PythonMarkup): MachineDefinition {
   const noCall: Transition = {to: 'content', fails: true};
   const opened: Transition = {to: inList ? 'opened' : 'items', opensCall: true};
   const openers = open === undefined ? {} : {[open]: opened};
@@ -31,7 +33,7 @@ function pythonMachine({open, close, inList, textAfter, bareList}: PythonMarkup)
       on: {',': {}, ';': {}, ...closers, ...(inList ? {']': {to: 'after'}} : {})},
       otherwise: {to: 'call'},
     },
-    call: {kind: 'reader', create: pythonCall(), next: 'between', nextFailed: 'content'},
+    call: {kind: 'reader', create: pythonCall(values), next: 'between', nextFailed: 'content'},
     between: {
       kind: 'text',
       as: 'nothing',
@@ -62,7 +64,13 @@ const rows: readonly Row[] = [
   [
     ['lfm2'],
     'with-tools',
-    {open: '<|tool_call_start|>', close: '<|tool_call_end|>', inList: true, textAfter: 'content'},
+    {
+      open: '<|tool_call_start|>',
+      close: '<|tool_call_end|>',
+      inList: true,
+      textAfter: 'content',
+      values: {keepsInnerQuotes: true},
+    },
   ],
 ];
 
