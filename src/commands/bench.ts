@@ -14,7 +14,7 @@ const {config, showConfig, json, progress, logLevel} = terminalOptionsSchema.sha
 const benchCommandSchema = z.object({...benchOptionsSchema.shape, config, showConfig, json, progress, logLevel});
 const specs = optionSpecs(benchCommandSchema);
 
-const interruptedExitCode = 130;
+const interruptedExitCodes = {SIGINT: 130, SIGTERM: 143};
 
 export default class Bench extends BaseCommand {
   static override summary = 'Measure any OpenAI-compatible server under load: latencies, throughput, goodput';
@@ -49,11 +49,12 @@ export default class Bench extends BaseCommand {
   /** The first Ctrl-C ends the sending, a second one the process. */
   private interruptSignal(): AbortSignal {
     const controller = new AbortController();
-    const onSignal = () => {
-      if (controller.signal.aborted) process.exit(interruptedExitCode);
-      controller.abort();
+    const onSignal = (signal: keyof typeof interruptedExitCodes) => {
+      if (controller.signal.aborted) process.exit(interruptedExitCodes[signal]);
+      controller.abort(signal);
     };
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal);
+    process.on('SIGINT', onSignal);
+    process.on('SIGTERM', onSignal);
     return controller.signal;
   }
 }

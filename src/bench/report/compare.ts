@@ -37,12 +37,14 @@ export interface Comparison {
   percent: number | null;
 }
 
+/** Settings that look like figures. */
+const settingKeys = ['max_concurrency', 'request_rate'];
 /** Figures whose differences mean something: counts, throughputs, times. */
 const comparedKeys =
   /^(completed|failed|duration|total_|request_|output_|max_|slo_attainment|achieved_|(mean|median|std|p[\d.]+)_)/;
 
 export function compareResults(before: ResultObject, after: ResultObject): Comparison[] {
-  const keys = Object.keys(before).filter((key) => comparedKeys.test(key));
+  const keys = Object.keys(before).filter((key) => comparedKeys.test(key) && !settingKeys.includes(key));
   return keys.flatMap((key) => {
     const [a, b] = [before[key], after[key]];
     if (typeof a !== 'number' || typeof b !== 'number') return [];

@@ -8,7 +8,7 @@ export interface BenchTerminal {
   result(line: string): void;
   /** Where progress is drawn; null = nowhere. */
   progressStream: NodeJS.WriteStream | null;
-  /** Aborted by Ctrl-C. */
+  /** Aborted by Ctrl-C, with the name of the signal as reason. */
   interrupt: AbortSignal;
   program: ProgramPlace;
   version: string;

@@ -23,7 +23,10 @@ import {findMaxRate} from './find-max-rate.ts';
 import {probeChunkUsage} from './probe-chunk-usage.ts';
 import {runPoint} from './run-point.ts';
 
-export const exitCodes = {good: 0, failed: 1, missedLimit: 3, interrupted: 130} as const;
+export const exitCodes = {good: 0, failed: 1, missedLimit: 3, SIGINT: 130, SIGTERM: 143} as const;
+
+/** Reasons of the interrupting signal. */
+export type Interruption = 'SIGINT' | 'SIGTERM';
 
 export interface BenchFlags {
   /** One JSON document on stdout in place of tables. */
@@ -161,7 +164,7 @@ function jsonDocument(runs: readonly FinishedRun[]): unknown {
 }
 
 function judge(runs: readonly FinishedRun[], settings: BenchSettings, terminal: BenchTerminal): number {
-  if (terminal.interrupt.aborted) return exitCodes.interrupted;
+  if (terminal.interrupt.aborted) return exitCodes[terminal.interrupt.reason as Interruption];
   if (runs.some(({outcome}) => outcome.figures.failed > 0 || outcome.figures.completed === 0)) return exitCodes.failed;
   const missed = settings.findMaxRate
     ? []

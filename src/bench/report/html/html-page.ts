@@ -143,7 +143,7 @@ function requestBars(record: RequestRecord, row: number, startMs: number, thresh
 function sweepSection(runs: readonly FinishedRun[]): string {
   const curve = (xKey: string, yKey: string, name: string): Series => ({
     name,
-    points: runs.map(({result}) => [result[xKey] as number, result[yKey] as number] as const).sort(([a], [b]) => a - b),
+    points: runs.map(({result}) => [result[xKey] as number, result[yKey] as number] as const),
   });
   return [
     '<h2>Sweep</h2>',
