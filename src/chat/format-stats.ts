@@ -1,0 +1,27 @@
+/** Numbers for people: counts, times and rates of an answer. */
+import type {AnswerStats} from './conversation/answer-stats.ts';
+
+/** `950`, `1.2k`, `128k` */
+export function shortCount(count: number): string {
+  if (count < 1000) return String(count);
+  const thousands = count / 1000;
+  return `${thousands < 10 ? thousands.toFixed(1).replace(/\.0$/, '') : Math.round(thousands)}k`;
+}
+
+/** `310 ms`, `3.2 s` */
+export function shortTime(milliseconds: number): string {
+  return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
+}
+
+/** The line of `--stats`. */
+export function statsLine(stats: AnswerStats): string {
+  const {promptTokens, completionTokens, timeToFirstTokenMs, tokensPerSecond, tokensPerSecondOverall} = stats;
+  const parts = [
+    promptTokens === null ? null : `prompt ${promptTokens} tokens`,
+    `answer ${completionTokens} tokens`,
+    timeToFirstTokenMs === null ? null : `TTFT ${shortTime(timeToFirstTokenMs)}`,
+    tokensPerSecond === null ? null : `${tokensPerSecond.toFixed(1)} tok/s`,
+    tokensPerSecondOverall === null ? null : `TPS ${tokensPerSecondOverall.toFixed(1)}`,
+  ];
+  return parts.filter((part) => part !== null).join(' · ');
+}

@@ -1,0 +1,199 @@
+/**
+ * Talks as files: JSON lines, the first one a header, then whatever happened, appended turn by turn. A talk is what its
+ * lines say when they are played in order: messages are added, `cut` takes the newest away, `settings` replaces them.
+ * Readable by the owner only; keys and environments never get here.
+ */
+import {randomBytes} from 'node:crypto';
+import {appendFile, mkdir, readdir, readFile, stat, writeFile} from 'node:fs/promises';
+import {homedir} from 'node:os';
+import {join} from 'node:path';
+import * as z from 'zod';
+import {UsageError} from '../../core/errors.ts';
+import type {TalkMessage} from '../conversation/messages.ts';
+import type {TalkSettings} from '../conversation/settings.ts';
+
+const toolCallSchema = z.object({
+  id: z.string(),
+  type: z.literal('function'),
+  function: z.object({name: z.string(), arguments: z.string()}),
+});
+
+const messageSchema = z.discriminatedUnion('role', [
+  z.object({role: z.literal('user'), content: z.string()}),
+  z.object({
+    role: z.literal('assistant'),
+    content: z.string(),
+    reasoning: z.string().optional(),
+    tool_calls: z.array(toolCallSchema).optional(),
+  }),
+  z.object({role: z.literal('tool'), tool_call_id: z.string(), content: z.string()}),
+]);
+
+const settingsSchema = z.object({
+  systemPrompt: z.string().nullable(),
+  fields: z.record(z.string(), z.unknown()),
+  templateKwargs: z.record(z.string(), z.unknown()),
+  keepReasoning: z.enum(['auto', 'always', 'never']),
+});
+
+const lineSchema = z.discriminatedUnion('type', [
+  z.object({type: z.literal('header'), id: z.string(), model: z.string(), created: z.string()}),
+  z.object({type: z.literal('settings'), settings: settingsSchema}),
+  z.object({type: z.literal('message'), message: messageSchema}),
+  z.object({type: z.literal('cut'), length: z.number()}),
+]);
+
+type SessionLine = z.infer<typeof lineSchema>;
+
+export interface StoredSession {
+  id: string;
+  model: string;
+  messages: TalkMessage[];
+  settings: TalkSettings | null;
+}
+
+export interface SessionEntry {
+  id: string;
+  changed: Date;
+}
+
+/** Folder of talks by the rules of the system. */
+export function sessionFolder(env: NodeJS.ProcessEnv = process.env): string {
+  return join(env.XDG_DATA_HOME || join(homedir(), '.local', 'share'), 'parlance', 'sessions');
+}
+
+export class SessionStore {
+  readonly #folder: string;
+
+  constructor(folder: string = sessionFolder()) {
+    this.#folder = folder;
+  }
+
+  /** The newest first. */
+  async list(): Promise<SessionEntry[]> {
+    const names = await readdir(this.#folder).catch(() => []);
+    const files = names.filter((name) => name.endsWith('.jsonl'));
+    const entries = await Promise.all(
+      files.map(async (name) => ({
+        id: name.slice(0, -'.jsonl'.length),
+        changed: (await stat(join(this.#folder, name))).mtime,
+      })),
+    );
+    return entries.sort((left, right) => right.changed.getTime() - left.changed.getTime());
+  }
+
+  /** @throws UsageError when there is no such talk */
+  async read(id: string): Promise<StoredSession> {
+    const text = await readFile(this.#path(id), 'utf8').catch((cause: Error) => {
+      throw new UsageError(`there is no session ${id}`, {hint: 'parlance chat, then /sessions lists them', cause});
+    });
+    return playLines(id, parseLines(text));
+  }
+
+  /** @throws UsageError when there is none */
+  async newest(): Promise<StoredSession> {
+    const [entry] = await this.list();
+    if (!entry) throw new UsageError('there is no session to continue');
+    return this.read(entry.id);
+  }
+
+  async append(id: string, lines: readonly SessionLine[]): Promise<void> {
+    await mkdir(this.#folder, {recursive: true, mode: 0o700});
+    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    await appendFile(this.#path(id), text, {mode: 0o600});
+  }
+
+  /** Puts a talk under another name. @throws UsageError when the name is taken */
+  async write(id: string, lines: readonly SessionLine[]): Promise<void> {
+    await mkdir(this.#folder, {recursive: true, mode: 0o700});
+    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    await writeFile(this.#path(id), text, {mode: 0o600, flag: 'wx'}).catch((cause: NodeJS.ErrnoException) => {
+      if (cause.code !== 'EEXIST') throw cause;
+      throw new UsageError(`there is a session ${id} already`, {hint: 'take another name', cause});
+    });
+  }
+
+  #path(id: string): string {
+    if (!/^[\w.-]{1,100}$/.test(id) || id.startsWith('.')) {
+      throw new UsageError(`"${id}" cannot be the name of a session`, {hint: 'letters, digits, . _ and -'});
+    }
+    return join(this.#folder, `${id}.jsonl`);
+  }
+}
+
+export function newSessionId(now = new Date()): string {
+  const time = now.toISOString().slice(0, 16).replace('T', '-').replace(':', '');
+  return `${time}-${randomBytes(2).toString('hex')}`;
+}
+
+/** A line that was cut by a crash, or that a newer version wrote, is left out. */
+function parseLines(text: string): SessionLine[] {
+  return text.split('\n').flatMap((line) => {
+    try {
+      const parsed = lineSchema.safeParse(JSON.parse(line));
+      return parsed.success ? [parsed.data] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function playLines(id: string, lines: readonly SessionLine[]): StoredSession {
+  const session: StoredSession = {id, model: '', messages: [], settings: null};
+  for (const line of lines) {
+    if (line.type === 'header') session.model = line.model;
+    else if (line.type === 'settings') session.settings = line.settings;
+    // The schema knows absent keys as undefined; JSON has none of those.
+    else if (line.type === 'message') session.messages.push(line.message as TalkMessage);
+    else session.messages.length = Math.min(line.length, session.messages.length);
+  }
+  return session;
+}
+
+/** Writes a talk as it grows: only what is new since the last call. */
+export class SessionWriter {
+  readonly #store: SessionStore;
+  #id: string;
+  #numWritten: number;
+  #writtenSettings: string | null = null;
+  #hasHeader: boolean;
+
+  /** @param resumed the talk goes on in its own file */
+  constructor(store: SessionStore, id: string, resumed: StoredSession | null) {
+    this.#store = store;
+    this.#id = resumed?.id ?? id;
+    this.#numWritten = resumed?.messages.length ?? 0;
+    this.#hasHeader = resumed !== null;
+    if (resumed?.settings) this.#writtenSettings = JSON.stringify(resumed.settings);
+  }
+
+  get id(): string {
+    return this.#id;
+  }
+
+  /** Messages are only ever added at the end or cut off there. */
+  async save(talk: readonly TalkMessage[], settings: TalkSettings, model: string): Promise<void> {
+    const lines = this.#news(talk, settings, model);
+    if (lines.length > 0) await this.#store.append(this.#id, lines);
+  }
+
+  /** The talk was shortened to so many messages. */
+  async cut(length: number): Promise<void> {
+    if (length >= this.#numWritten) return;
+    this.#numWritten = length;
+    await this.#store.append(this.#id, [{type: 'cut', length}]);
+  }
+
+  #news(talk: readonly TalkMessage[], settings: TalkSettings, model: string): SessionLine[] {
+    const lines: SessionLine[] = [];
+    if (!this.#hasHeader) lines.push({type: 'header', id: this.#id, model, created: new Date().toISOString()});
+    const settingsText = JSON.stringify(settings);
+    if (settingsText !== this.#writtenSettings) lines.push({type: 'settings', settings});
+    const added = talk.slice(this.#numWritten) as Extract<SessionLine, {type: 'message'}>['message'][];
+    lines.push(...added.map((message) => ({type: 'message' as const, message})));
+    this.#hasHeader = true;
+    this.#writtenSettings = settingsText;
+    this.#numWritten = talk.length;
+    return lines;
+  }
+}
