@@ -40,7 +40,6 @@ const owners = {
   'ink': ['chat/'],
   'react': ['chat/'],
   'marked': ['chat/'],
-  'cli-highlight': ['chat/'],
   'eventsource-parser': ['chat/'],
   '@modelcontextprotocol/client': ['chat/'],
   '@oclif/core': ['commands/', 'cli/'],
@@ -89,7 +88,7 @@ export default {
       severity: 'error',
       from: {path: '^src/'},
       // The screen's packages are part of the bundle, so that their many files are not installed.
-      to: {dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], pathNot: 'node_modules/(ink|react|@types/react)/'},
+      to: {dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], pathNot: 'node_modules/(ink|react|@types/react|string-width)/'},
     },
     {
       name: 'no-unresolvable',
