@@ -39,6 +39,20 @@ export const fuzzContext: ParserContext = parserContext({
     {name: 'get_weather'},
   ],
   randomHex: (length) => '0'.repeat(length),
+  responseTemplate: {
+    start_anchor: '<bot>',
+    fields: {
+      thinking: {open: '<think>', close: '</think>'},
+      tool_calls: {
+        open_pattern: '<call:(?P<name>\\w+)>',
+        close: '</call>',
+        content: 'xml-inline',
+        content_args: {tag_pattern: '<arg=(?P<key>\\w+)>(?P<value>.*?)</arg>'},
+        transform: {type: 'function', function: {name: '{name}', arguments: '{content}'}},
+      },
+      content: {close: '<end>'},
+    },
+  },
 });
 
 const FRAGMENTS = [
@@ -67,6 +81,7 @@ const FRAGMENTS = [
   '</',
   '<|',
   '<parameter=city>',
+  'f><arg=city>x</arg>',
   '</parameter>',
   '<function=f>',
   '</function>',
