@@ -43,11 +43,11 @@ export function callConstraint(request: CallRequest, format: ToolFormat, level: 
   return {...NOTHING_ASKED, json: typeof choice === 'object' ? parametersOf(called[0]) : callsSchema(tools, onlyOne)};
 }
 
-/** Free text, unless calls are to be held to something. */
+/** Free text, unless calls are to be held to something; only one call is such a thing. */
 function freeCalls(tools: Tool[], request: CallRequest, format: ToolFormat, level: StrictLevel) {
-  const isStrict = level !== 'auto' || tools.some(({strict}) => strict === true);
-  if (!isStrict) return null;
-  return asTag(tools, format, level, {mustCall: false, onlyOne: !request.parallel_tool_calls});
+  const onlyOne = request.parallel_tool_calls === false;
+  const isHeld = onlyOne || level !== 'auto' || tools.some(({strict}) => strict === true);
+  return isHeld ? asTag(tools, format, level, {mustCall: false, onlyOne}) : null;
 }
 
 function asTag(

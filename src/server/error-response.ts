@@ -80,7 +80,8 @@ function parameterSuffix(error: unknown): string {
 const SYSTEM_PATH = /(?<![\w/:<])\/(?:home|usr|opt|var|tmp|root|lib|mnt|srv)\/[^\s'"`,;)\]}>]*/g;
 const FILE_PATH = /(?<![\w/:<])(?:\/[\w.+@-]+)+\/[\w.+@-]*\.\w+/g;
 const MEMORY_ADDRESS = / at 0x[0-9a-fA-F]+(?=>)/g;
-const TRACEBACK_LINE = /^\s*(?:Traceback \(most recent call last\):|File ".*", line \d+.*)\s*$/gm;
+/** A name in angle brackets is no file: `File "<introspection>", line 1`. */
+const TRACEBACK_LINE = /^\s*(?:Traceback \(most recent call last\):|File "(?!<).*", line \d+.*)\s*$/gm;
 
 /** Takes out what tells about the machine: addresses, tracebacks, file paths. */
 export function cleanMessage(message: string): string {

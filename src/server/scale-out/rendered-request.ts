@@ -93,7 +93,8 @@ function renderedRequest(parts: RenderedParts): Fields {
     content_parts: null,
     sampling_params: samplingParams(parts),
     model: request.model,
-    reasoning_ended: null,
+    // A thought that nobody wants to see counts as over: constraints hold from the first token.
+    reasoning_ended: parseContext?.include_reasoning === false ? true : null,
     reasoning_parser_kwargs: null,
     return_token_ids: request.return_token_ids || null,
     output_mode: 'tokens',

@@ -4,15 +4,16 @@ import {compileAssignment, compileExport, compileTargetCheck} from './compile-as
 import {compileCall, compileExpression, compileFilter} from './compile-expression.ts';
 import {compileFor} from './compile-loop.ts';
 import {compileMacro} from './compile-macro.ts';
+import {printsNothing} from './constant-folding.ts';
 import {type Execute, type Flow, type Frame, scopeAt} from './frame.ts';
-import {Undefined} from './objects.ts';
+import {Markup, Undefined} from './objects.ts';
 import {PythonError, typeError} from './python-error.ts';
 import type {Runtime, Scope} from './runtime.ts';
 import {isTrue} from './sequences.ts';
 import {addExpression, addParameterTarget, addStatements} from './symbols.ts';
 import {PlacedError, syntaxError} from './template-fault.ts';
 import {stringRepr} from './text.ts';
-import {positionalArguments, type Value} from './values.ts';
+import {positionalArguments, typeName, type Value} from './values.ts';
 
 type NodeOf<Type extends Statement['type']> = Extract<Statement, {type: Type}>;
 type Compilers = {readonly [Type in Statement['type']]: (node: NodeOf<Type>, frame: Frame) => Execute};
@@ -71,7 +72,8 @@ const compilers: Compilers = {
 };
 
 function compileOutput({expressions}: NodeOf<'output'>, frame: Frame): Execute {
-  const evaluators = expressions.map((expression) => compileExpression(expression, frame));
+  const printed = expressions.filter((expression) => !printsNothing(expression));
+  const evaluators = printed.map((expression) => compileExpression(expression, frame));
   return (runtime, scope) => {
     for (const evaluate of evaluators) runtime.writeValue(evaluate(runtime, scope));
     return undefined;
@@ -142,7 +144,17 @@ function compileSetBlock({target, filter, body}: NodeOf<'set-block'>, outer: Fra
 
 function compileFilterBlock({filter, body}: NodeOf<'filter-block'>, outer: Frame): Execute {
   const {run, evaluate} = compileFilteredBody(body, filter, outer);
-  return capturing(run, (runtime, scope, text) => runtime.writeValue(evaluate(runtime, scope, text)));
+  return capturing(run, (runtime, scope, text) => {
+    const filtered = evaluate(runtime, scope, text);
+    runtime.position = filter.nameStart;
+    runtime.writeValue(assertText(filtered));
+  });
+}
+
+/** A block hands the value of its filters on as it is, and the pieces of a text must be texts. */
+function assertText(value: Value): Value {
+  if (typeof value === 'string' || value instanceof Markup) return value;
+  throw typeError(`sequence item 0: expected str instance, ${typeName(value)} found`);
 }
 
 /** No template can have a variable of this name. */

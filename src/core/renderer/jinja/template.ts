@@ -4,6 +4,7 @@
  */
 import type {BlockStatement, TemplateTree} from './ast.ts';
 import {compileBody} from './compile-statement.ts';
+import {checkConstantKeys} from './constant-folding.ts';
 import {type Execute, Frame, type Unit} from './frame.ts';
 import {defaultRenderLimits, type RenderLimits} from './limits.ts';
 import {Meter} from './meter.ts';
@@ -60,6 +61,7 @@ export function compileTemplate(tree: TemplateTree, environment: Environment): C
 function compileTree(tree: TemplateTree, environment: Environment, undeclared: Set<string>) {
   const statements = [...walkAll(tree.body)].filter((node) => node.type === 'block');
   assertDistinctBlocks(statements);
+  checkConstantKeys(tree.body);
   const unit: Unit = {source: tree.source, environment, undeclared, hasBlocks: statements.length > 0, compileBody};
   const blocks = new Map(statements.map((block) => [block.name, compileBlock(block, unit)]));
   return {run: compileOutermost(tree.body, unit, true), blocks};

@@ -9,13 +9,16 @@ export interface WrapOptions {
   readonly breaksOnHyphens: boolean;
 }
 
-const letter = '[^\\d\\W]';
+/** Python's `[^\d\W]` and its word characters with some punctuation. */
+const letter = '[\\p{L}\\p{Nl}\\p{No}_]';
 const word = '[\\p{L}\\p{N}_!"\'&.,?]';
 const space = '[\\t\\n\\v\\f\\r ]';
 const notSpace = '[^\\t\\n\\v\\f\\r ]';
+/** A hyphen between letters, after which a line may break. */
+const breakingHyphen = `-(?:(?<=${letter}{2}-)|(?<=${letter}-${letter}-))(?=${letter}-?${letter})`;
 /** Spaces, em-dashes between words, and words that may end after a hyphen. */
 const hyphenPieces = new RegExp(
-  `(${space}+|(?<=${word})-{2,}(?=[\\p{L}\\p{N}_])|${notSpace}+?(?:-(?:(?<=${letter.replace('\\W', '\\s\\p{P}')}{2}-)|(?<=[\\p{L}_]-[\\p{L}_]-))(?=[\\p{L}_]-?[\\p{L}_])|(?=${space}|$)|(?<=${word})(?=-{2,}[\\p{L}\\p{N}_])))`,
+  `(${space}+|(?<=${word})-{2,}(?=[\\p{L}\\p{N}_])|${notSpace}+?(?:${breakingHyphen}|(?=${space}|$)|(?<=${word})(?=-{2,}[\\p{L}\\p{N}_])))`,
   'u',
 );
 const spacePieces = new RegExp(`(${space}+)`, 'u');

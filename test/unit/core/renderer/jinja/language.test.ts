@@ -153,3 +153,23 @@ describe('errors', () => {
     expect(failure('one\ntwo\nthree\n\t{{ a.b }}').codeFrame).toBe('2 | two\n3 | three\n4 |  {{ a.b }}\n  |     ^');
   });
 });
+
+describe('what jinja2 computes beforehand', () => {
+  it.each([
+    ['{% if false %}{{ {[]: 1} }}{% endif %}', "unhashable type: 'list'"],
+    ['{% if false %}{% set x = {(1, {}): 1} == y %}{% endif %}', "unhashable type: 'dict'"],
+    ['{% filter length %}text{% endfilter %}', 'sequence item 0: expected str instance, int found'],
+    ['{% set x = (0)[1:] %}', "'int' object is not subscriptable"],
+  ])('fails in %s', (source, message) => {
+    expect(failure(source).message).toBe(message);
+  });
+
+  it.each([
+    ['{% if false %}{{ {y: 1, []: 1} }}{% set x = {[]: 1} %}{% endif %}ok', 'ok'],
+    ['{{ (0)[1:] }}!', '!'],
+    ['{% filter upper | reverse %}ab{% endfilter %}', 'BA'],
+    ['{{ "😀-ab-²c-😀d" | wordwrap(3) }}', '😀-\nab-\n²c-\n😀d'],
+  ])('renders %s', (source, expected) => {
+    expect(render(source)).toBe(expected);
+  });
+});
