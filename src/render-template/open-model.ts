@@ -3,10 +3,10 @@
  * are not needed, and neither is a tokenizer unless tokens are asked for.
  */
 import {stat} from 'node:fs/promises';
-import {dirname, resolve} from 'node:path';
+import {resolve} from 'node:path';
 import {UsageError} from '../core/errors.ts';
 import {loadModelConfig} from '../core/model/model-config.ts';
-import {findTextFiles, resolveModel, type TextFiles} from '../core/model/resolve-model.ts';
+import {findTextFiles, findTextFilesOfGguf, resolveModel, type TextFiles} from '../core/model/resolve-model.ts';
 import {loadTokenizer, type Tokenizer} from '../core/model/tokenizer.ts';
 import {readSpecialTokenTexts, type SpecialTokenTexts} from '../core/model/tokenizer-config.ts';
 import {type ChatTemplates, findChatTemplates} from '../core/renderer/find-chat-template.ts';
@@ -70,7 +70,7 @@ async function findFiles(model: string | null): Promise<TextFiles> {
   const path = resolve(model);
   const stats = await stat(path).catch(() => null);
   if (stats?.isDirectory()) return findTextFiles(path);
-  if (stats && path.toLowerCase().endsWith('.gguf')) return findTextFiles(dirname(path));
+  if (stats && path.toLowerCase().endsWith('.gguf')) return findTextFilesOfGguf(path);
   throw new UsageError(`There is no model ${model}`, {
     hint: 'Give a folder with tokenizer or template files, or a template file that ends with .jinja.',
   });

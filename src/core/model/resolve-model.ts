@@ -6,6 +6,7 @@ import {readdir, stat} from 'node:fs/promises';
 import {basename, dirname, join, resolve} from 'node:path';
 import {ModelError} from '../errors.ts';
 import {findPackageRoot} from '../util/package-root.ts';
+import {textFolderOf} from './gguf/gguf-text-files.ts';
 import {hasSafetensors} from './safetensors/safetensors-folder.ts';
 
 /** Absolute paths of the files that the text side reads; null = there is no such file. */
@@ -67,10 +68,31 @@ async function filesOfFolder(folder: string, displayName: string): Promise<Model
 }
 
 async function filesWithWeights(folder: string, weightsPath: string, displayName: string): Promise<ModelFiles> {
-  const files = await findTextFiles(folder);
+  const files = await textFilesOf(folder, weightsPath);
   const {tokenizerPath} = files;
-  if (tokenizerPath === null) throw noTokenizerError(weightsPath, displayName);
+  if (tokenizerPath === null) throw noTokenizerError(folder, displayName);
   return {...files, weightsPath, tokenizerPath, displayName};
+}
+
+/** The files of the folder; where it has no tokenizer, what a GGUF file has inside, below the files that are there. */
+async function textFilesOf(folder: string, weightsPath: string): Promise<TextFiles> {
+  const files = await findTextFiles(folder);
+  return files.tokenizerPath === null && isGguf(weightsPath) ? withFilesInside(files, weightsPath) : files;
+}
+
+async function withFilesInside(files: TextFiles, weightsPath: string): Promise<TextFiles> {
+  const inside = await findTextFiles(await textFolderOf(weightsPath));
+  return {
+    ...files,
+    tokenizerPath: inside.tokenizerPath,
+    tokenizerConfigPath: files.tokenizerConfigPath ?? inside.tokenizerConfigPath,
+    generationConfigPath: files.generationConfigPath ?? inside.generationConfigPath,
+  };
+}
+
+/** The text side of a GGUF file, from the files beside it or from the file itself. @param path one that exists */
+export function findTextFilesOfGguf(path: string): Promise<TextFiles> {
+  return textFilesOf(dirname(path), path);
 }
 
 /** @param folder one that exists */
@@ -118,9 +140,8 @@ async function noWeightsError(folder: string, displayName: string): Promise<Mode
   return new ModelError(`The folder ${displayName} holds no .gguf file${found}. ${whatIsAllowed}`);
 }
 
-function noTokenizerError(weightsPath: string, displayName: string): ModelError {
+function noTokenizerError(folder: string, displayName: string): ModelError {
   return new ModelError(
-    `There is no tokenizer.json beside ${basename(weightsPath)} (model ${displayName}), and the tokenizer inside a GGUF ` +
-      'file cannot be used yet. Put the tokenizer.json of the model into the same folder.',
+    `There is no tokenizer.json in ${folder} (model ${displayName}). Put the tokenizer.json of the model into that folder.`,
   );
 }

@@ -88,6 +88,28 @@ export class GgufFile {
     return value;
   }
 
+  optionalBoolean(key: string): boolean | null {
+    const value = this.#metadata[key];
+    if (value === undefined) return null;
+    if (typeof value !== 'boolean') throw this.#wrong(key, 'true or false');
+    return value;
+  }
+
+  optionalTexts(key: string): readonly string[] | null {
+    return this.#optionalList(key, 'texts', (entry): entry is string => typeof entry === 'string');
+  }
+
+  optionalNumbers(key: string): readonly number[] | null {
+    return this.#optionalList(key, 'numbers', (entry): entry is number => typeof entry === 'number');
+  }
+
+  #optionalList<T>(key: string, kind: string, isOfKind: (entry: unknown) => entry is T): readonly T[] | null {
+    const value = this.#metadata[key];
+    if (value === undefined) return null;
+    if (Array.isArray(value) && value.every(isOfKind)) return value;
+    throw new ModelError(`${this.path}: metadata key "${key}" must be a list of ${kind}.`);
+  }
+
   /** @throws ModelError when the file has no such tensor */
   tensor(name: string): GgufTensor {
     const tensor = this.tensors.get(name);

@@ -53,7 +53,7 @@ describe('resolveModel', () => {
     const bare = await createTemporaryFolder({'a.gguf': ''});
     await expectModelError(empty, 'no .gguf file', 'Give a .gguf file');
     await expectModelError(otherKind, 'pytorch_model.bin');
-    await expectModelError(bare, 'no tokenizer.json beside a.gguf');
+    await expectModelError(bare, 'a.gguf is not a readable GGUF file');
     await expectModelError(join(otherKind, 'pytorch_model.bin'), 'not a .gguf file');
   });
 
