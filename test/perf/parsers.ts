@@ -1,7 +1,8 @@
 /**
  * Measures and shakes the output parsers on purpose: `npx tsx test/perf/parsers.ts [million]`. Prints microseconds per
- * token for answers of many tokens (aim: 5), the growth from 256 KiB to 1 MiB of arguments (aim: 4, linear), and runs
- * random outputs in random cuts (0.05 million by default) that must not throw and must not depend on the cut.
+ * token for answers of many tokens (aim: 5) and for random markup of every format, the growth from 256 KiB to 1 MiB of
+ * arguments (aim: 4, linear), and runs random outputs in random cuts (0.05 million by default) that must not throw and
+ * must not depend on the cut.
  */
 import {isDeepStrictEqual} from 'node:util';
 import {builtInFormats} from '../../src/core/parsers/built-in-formats.ts';
@@ -63,6 +64,21 @@ function measure(): void {
   }
 }
 
+/** Every format on its own markers between other text; names those that take longest. */
+function measureAll(): void {
+  const random = seededRandom(3);
+  const rows = builtInFormats.map((format) => {
+    const markers = markersOf(format, fuzzContext);
+    let output = '';
+    while (output.length < 2 ** 15) output += randomOutput(random, markers) + long(200);
+    const call = format.kind === 'tool' ? long(2 ** 15) : '';
+    return {name: `${format.kind} ${format.names[0]}`, time: microsecondsPerToken(asFormats(format), output + call)};
+  });
+  for (const {name, time} of rows.sort((a, b) => b.time - a.time).slice(0, 8)) {
+    process.stdout.write(`${name}: ${time.toFixed(2)} us per token of random markup\n`);
+  }
+}
+
 /** @returns the number of outputs whose parse depends on the cut */
 function shake(count: number): number {
   const random = seededRandom(Number(process.argv[3] ?? 1));
@@ -83,6 +99,7 @@ function shake(count: number): number {
 }
 
 measure();
+measureAll();
 const count = Math.round(Number(process.argv[2] ?? 0.05) * 1e6);
 const failures = shake(count);
 process.stdout.write(`${count} random outputs, ${failures} depend on the cut\n`);
