@@ -172,6 +172,11 @@ const combinations: Combination[] = [
     hint: 'with http:// or https:// in front',
   },
   {
+    isWrong: ({toolChoice}) => toolChoice.startsWith('{') && parseJsonOr(toolChoice) === null,
+    message: '--tool-choice is no valid JSON',
+    hint: 'give auto, required, none, or an object such as {"type": "function", "function": {"name": "get_weather"}}',
+  },
+  {
     isWrong: ({compare}) => compare.length !== 0 && compare.length !== 2,
     message: '--compare takes two result files',
     hint: 'for example --compare before.json after.json',

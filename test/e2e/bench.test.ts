@@ -66,7 +66,7 @@ function expectClose(seenMs: unknown, trueMs: number): void {
 const gaps = ({outputMs}: ServedRequest) => outputMs.slice(1).map((time, index) => time - outputMs[index]);
 const duration = ({outputMs}: ServedRequest) => outputMs[outputMs.length - 1] - outputMs[0];
 
-describe('times', () => {
+describe('times', {retry: 2}, () => {
   it('are those of the server: TTFT, gaps, TPOT, end to end, throughput', async () => {
     const {code, result, served} = await bench({behaviours: [answer()]}, [
       '--concurrency',
@@ -275,6 +275,15 @@ describe('load', () => {
     expect((times[199] - times[0]) / 1000).toBeLessThan(4.2);
   });
 
+  it('rises along a ramp, and the result says when', async () => {
+    const script = {behaviours: [answer({ttftMs: 2, gapMs: 1, numTokens: 2})]};
+    const ramp = ['--ramp-up-strategy', 'linear', '--ramp-up-start-rps', '10', '--ramp-up-end-rps', '40'];
+    const {result} = await bench(script, [...ramp, '--num-prompts', '60']);
+    expect(result).toMatchObject({completed: 60, ramp_up_strategy: 'linear', request_rate: 'inf'});
+    const changes = result.rps_change_events as {rps: number}[];
+    expect(changes.map(({rps}) => rps)).toEqual(Array.from({length: 31}, (_, index) => 10 + index));
+  });
+
   it('ends with the time, and cancels what the grace period leaves', async () => {
     const script = {behaviours: [answer({numTokens: 400, gapMs: 25}), answer({numTokens: 2})]};
     const {code, result} = await bench(script, ['--concurrency', '2', '--duration', '1', '--grace-period', '0.5']);
@@ -284,13 +293,14 @@ describe('load', () => {
     expect(result.duration).toBeLessThan(3);
   });
 
-  it('gives an agreeing mean with autocannon', async () => {
-    const script = {behaviours: [answer({ttftMs: 100, gapMs: 20, numTokens: 10})]};
+  // Tried again when something else took the processors for a while: the two runs are seconds apart.
+  it('gives an agreeing mean with autocannon', {retry: 2}, async () => {
+    const script = {behaviours: [answer({ttftMs: 600, gapMs: 60, numTokens: 10})]};
     await withScriptedServer(script, async (server) => {
-      const flags = ['--concurrency', '8', '--num-prompts', '48'];
+      const flags = ['--concurrency', '8', '--num-prompts', '24'];
       const streamed = await benchOn(server, [...flags, '--num-warmups', '8']);
       const whole = await benchOn(server, [...flags, '--backend', 'http']);
-      expect(whole.result).toMatchObject({completed: 48, failed: 0, valid: true});
+      expect(whole.result).toMatchObject({completed: 24, failed: 0, valid: true});
       const [a, b] = [streamed.result.mean_e2el_ms as number, whole.result.mean_e2el_ms as number];
       expect(Math.abs(a - b) / b, `${a} and ${b}`).toBeLessThan(0.05);
     });

@@ -35,7 +35,8 @@ function gap(rate: number, burstiness: number, random: RandomSource): number {
   return burstiness === Number.POSITIVE_INFINITY ? 1 / rate : random.gamma(burstiness, 1 / (rate * burstiness));
 }
 
-function rateAt({strategy, startRps, endRps}: Ramp, index: number, numRequests: number): number {
+/** The rate of a ramp at one of its requests. */
+export function rateAt({strategy, startRps, endRps}: Ramp, index: number, numRequests: number): number {
   const progress = index / Math.max(numRequests - 1, 1);
   return strategy === 'linear' ? startRps + (endRps - startRps) * progress : startRps * (endRps / startRps) ** progress;
 }

@@ -3,6 +3,7 @@
  * so that tools for its files read ours. What is ours comes after.
  */
 import {availableParallelism, cpus, platform, release} from 'node:os';
+import {rateAt} from '../load/arrivals.ts';
 import {gapsMs, latencyMs, METRICS, type Metric, numOutputTokens, timeToFirstTokenMs} from '../metrics.ts';
 import {isSuccess, type RequestRecord} from '../request-record.ts';
 import {shownMetrics} from './console-table.ts';
@@ -35,6 +36,7 @@ export function resultObject(outcome: RunOutcome, version: string): ResultObject
     max_output_tokens_per_s: outcome.figures.peakOutputTokens,
     max_concurrent_requests: outcome.figures.peakConcurrency,
     rtfx: 0,
+    ...rateChanges(outcome),
     ...speculation(outcome),
     ...contractStatistics(outcome),
     ...ours(outcome, version),
@@ -117,6 +119,18 @@ function errorText({failure, isCancelled}: RequestRecord): string {
 
 function seconds(ms: number): number {
   return ms / 1000;
+}
+
+/** When a ramp came to the next whole number of requests per second. */
+function rateChanges({settings: {ramp}, records}: RunOutcome): ResultObject {
+  if (ramp === null) return {};
+  const rates = records.map((_record, index) => Math.floor(rateAt(ramp, index, records.length)));
+  const changes = records.flatMap(({plannedMs}, index) =>
+    index > 0 && rates[index] === rates[index - 1]
+      ? []
+      : [{rps: rates[index], timestamp: new Date(plannedMs).toISOString()}],
+  );
+  return {rps_change_events: changes};
 }
 
 /** In vLLM's names, when the server speculates. */
