@@ -202,12 +202,12 @@ export class EngineCore {
       this.#scheduler.commit(chunk);
       if (chunk.numLogits === 0) continue;
       const end = offset + chunk.numLogits * this.#runner.vocabSize;
-      this.#useLogits(chunk, logits.subarray(offset, end));
+      this.#takeLogits(chunk, logits.subarray(offset, end));
       offset = end;
     }
   }
 
-  #useLogits(chunk: ScheduledChunk, logits: Float32Array): void {
+  #takeLogits(chunk: ScheduledChunk, logits: Float32Array): void {
     const {sequence} = chunk;
     try {
       if (sequence.missesPromptLogprobs) this.#rankPrompt(chunk, logits);

@@ -8,10 +8,10 @@ export function userCacheFolder(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 function cacheRoot(env: NodeJS.ProcessEnv): string {
-  if (env['XDG_CACHE_HOME']) return env['XDG_CACHE_HOME'];
+  if (env.XDG_CACHE_HOME) return env.XDG_CACHE_HOME;
   switch (process.platform) {
     case 'win32':
-      return env['LOCALAPPDATA'] ?? path.join(os.homedir(), 'AppData', 'Local');
+      return env.LOCALAPPDATA ?? path.join(os.homedir(), 'AppData', 'Local');
     case 'darwin':
       return path.join(os.homedir(), 'Library', 'Caches');
     default:
