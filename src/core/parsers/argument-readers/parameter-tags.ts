@@ -36,6 +36,8 @@ export interface ParameterTags {
   typeTags?: {open: string; close: string};
   /** Text between parameters, a value without its tags or a key given twice: no call. */
   isStrict?: boolean;
+  /** A value may stand in `<![CDATA[` and `]]>`; closing tags in it are text. */
+  mayBeQuoted?: boolean;
   /** Keys whose object is the arguments themselves when it is the only parameter and the tool does not declare the key. */
   wrappers?: readonly string[];
   /** What stands in the place of a key: the key itself, in quotes or not, unless a format has more there. */
@@ -59,7 +61,10 @@ const TEXT: JsonSchema = {type: 'string'};
 /** Everything that JSON has, text included. */
 const ANY_JSON: JsonSchema = {type: ['null', 'integer', 'number', 'object', 'array', 'string']};
 
-type Part = 'between' | 'key' | 'opener' | 'value';
+const QUOTE_OPEN = '<![CDATA[';
+const QUOTE_CLOSE = ']]>';
+
+type Part = 'between' | 'key' | 'opener' | 'value' | 'quoted';
 type Scanners = Readonly<Record<Part, MarkerScanner>>;
 
 function scannersOf(tags: ParameterTags): Scanners {
@@ -71,6 +76,7 @@ function scannersOf(tags: ParameterTags): Scanners {
     key: new MarkerScanner([keyClose, ...over, valueClose]),
     opener: new MarkerScanner([...withOpener, ...over, valueClose]),
     value: new MarkerScanner([valueClose, ...over]),
+    quoted: new MarkerScanner([QUOTE_CLOSE]),
   };
 }
 
@@ -91,6 +97,8 @@ class ParameterTagsReader implements ArgumentReader {
   #isBroken = false;
   /** Text of the value that was not sent. */
   #value = '';
+  /** The value's first characters decide whether it is quoted; behind the quotes only blanks follow. */
+  #quotes: 'undecided' | 'closed' | 'none' = 'none';
   /** The value goes out while it grows. */
   #isOpenString = false;
   #atValueStart = false;
@@ -115,7 +123,7 @@ class ParameterTagsReader implements ArgumentReader {
   finish(finishReason: FinishReason): ReaderStep {
     const step = this.#run(true);
     if (step.state !== 'more') return step;
-    const end = this.#part === 'value' ? this.#cutValue(finishReason) : this.#closing();
+    const end = this.#part === 'value' || this.#part === 'quoted' ? this.#cutValue(finishReason) : this.#closing();
     return {json: step.json + end, state: 'done', rest: ''};
   }
 
@@ -128,6 +136,7 @@ class ParameterTagsReader implements ArgumentReader {
 
   #run(final: boolean): ReaderStep {
     for (;;) {
+      if (this.#quotes === 'undecided' && !this.#decideQuotes(final)) break;
       const hit = this.#scanners[this.#part].scan(this.#text, final);
       this.#consume(this.#text.slice(0, hit.index));
       this.#text = this.#text.slice(hit.index);
@@ -139,9 +148,28 @@ class ParameterTagsReader implements ArgumentReader {
     return {json: this.#takeJson(), state: 'more', rest: ''};
   }
 
+  /** False when more text is needed. */
+  #decideQuotes(final: boolean): boolean {
+    const solid = this.#text.trimStart();
+    if (!final && QUOTE_OPEN.startsWith(solid.slice(0, QUOTE_OPEN.length)) && solid.length < QUOTE_OPEN.length)
+      return false;
+    this.#quotes = 'none';
+    if (!solid.startsWith(QUOTE_OPEN)) return true;
+    this.#text = solid.slice(QUOTE_OPEN.length);
+    this.#part = 'quoted';
+    return true;
+  }
+
+  #closeQuotes(): ReaderState {
+    this.#text = this.#text.slice(QUOTE_CLOSE.length);
+    this.#part = 'value';
+    this.#quotes = 'closed';
+    return 'more';
+  }
+
   #consume(text: string): void {
     if (this.#part === 'key') this.#key += text;
-    else if (this.#part === 'value') this.#growValue(text);
+    else if (this.#part === 'value' || this.#part === 'quoted') this.#growValue(text);
     else if (this.#part === 'opener') this.#beforeValue += text;
     else if (this.#tags.isStrict === true && text.trim() !== '') this.#isBroken = true;
   }
@@ -150,13 +178,20 @@ class ParameterTagsReader implements ArgumentReader {
   #isOutOfPlace(marker: string): boolean {
     const {isStrict, keyClose, valueOpen, valueClose, keyOpen, callClose} = this.#tags;
     if (isStrict !== true) return false;
-    const expected = {between: [keyOpen, callClose], key: [keyClose], opener: [valueOpen], value: [valueClose]};
+    const expected = {
+      between: [keyOpen, callClose],
+      key: [keyClose],
+      opener: [valueOpen],
+      value: [valueClose],
+      quoted: [QUOTE_CLOSE],
+    };
     return this.#isBroken || !expected[this.#part].includes(marker);
   }
 
   /** What a marker at the beginning of the text does. */
   #take(marker: string, final: boolean): ReaderState | 'wait' {
     const {keyOpen, valueOpen, valueClose, callClose} = this.#tags;
+    if (this.#part === 'quoted') return this.#closeQuotes();
     if (marker === valueClose && this.#part === 'value') return this.#closeTag(final);
     if (marker === valueClose && this.#part === 'opener') return this.#closeUnopened(final);
     if (this.#part === 'value') this.#endUnclosedValue();
@@ -219,6 +254,7 @@ class ParameterTagsReader implements ArgumentReader {
     this.#part = 'value';
     this.#value = '';
     this.#atValueStart = true;
+    this.#quotes = this.#tags.mayBeQuoted === true ? 'undecided' : 'none';
     const streams = this.#tags.trims !== 'blanks' && this.#tags.dropsUnclosed !== true;
     this.#isOpenString = streams && !this.#mayBeWrapper() && isPlainString(this.#schema());
     if (this.#isOpenString) this.#json += `${this.#label()}"`;
@@ -256,6 +292,7 @@ class ParameterTagsReader implements ArgumentReader {
   }
 
   #growValue(text: string): void {
+    if (this.#quotes === 'closed' && text.trim() === '') return;
     this.#value += text;
     if (this.#atValueStart && this.#value !== '' && this.#tags.trims === 'line-feeds') {
       if (this.#value.startsWith('\n')) this.#value = this.#value.slice(1);

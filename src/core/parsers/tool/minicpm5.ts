@@ -28,6 +28,7 @@ function minicpm5(context: ParserContext): MachineDefinition {
           valueClose: '</param>',
           callClose: FUNCTION_END,
           ends: [FUNCTION],
+          mayBeQuoted: true,
           readKey: (written) => ({key: unquote(written)}),
         }),
         next: 'content',

@@ -55,6 +55,17 @@ describe('special markup', () => {
     expect(parseInAllCuts(output, 'deepseek_v32').calls).toEqual([call]);
   });
 
+  it.each([
+    ['<![CDATA[a </param> <b>]]>', 'f({"s": "a </param> <b>"})'],
+    ['\n<![CDATA[]]>\n', 'f({"s": ""})'],
+    ['<![CDAT', 'f({"s": "<![CDAT"})'],
+    ['x <![CDATA[y]]>', 'f({"s": "x <![CDATA[y]]>"})'],
+    ['', 'f({"s": ""})'],
+  ])('minicpm5 reads the value %j', (value, call) => {
+    const output = `a<function name="f"><param name="s">${value}</param><param name="n">3</param></function>`;
+    expect(parseInAllCuts(output, 'minicpm5').calls).toEqual([call.replace('})', ', "n": 3})')]);
+  });
+
   it('dots reads JSON objects in a block', () => {
     const output = 'a<dots_function_call>\n{"name": "f", "arguments": {"n": 1}}\n</dots_function_call>b';
     expect(parseInAllCuts(output, 'dots')).toEqual({content: 'ab', calls: ['f({"n": 1})']});
