@@ -49,8 +49,8 @@ export const renderTemplateOptionsSchema = z.object({
   ),
   chatTemplate: optionalText().meta(
     template({
-      description: 'A template as a file or as text, or the name of one of the model',
-      valueName: 'FILE|TEXT',
+      description: 'A template as a file or as text, or the name of one of the model or a built-in one such as chatml',
+      valueName: 'FILE|TEXT|NAME',
       firstPage: true,
     }),
   ),

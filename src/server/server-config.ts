@@ -160,9 +160,10 @@ export const serverOptionsSchema = z.object({
     group: 'Frontend',
   }),
   chatTemplate: z.string().nullable().default(null).meta({
-    description: 'Chat template, as a file or as text; the default is the one of the model',
+    description:
+      'Chat template as a file, as text, or a built-in one such as chatml; the default is the one of the model',
     group: 'Frontend',
-    valueName: 'FILE|TEXT',
+    valueName: 'FILE|TEXT|NAME',
     firstPage: true,
   }),
   chatTemplateContentFormat: z.enum(['auto', 'string', 'openai']).default('auto').meta({

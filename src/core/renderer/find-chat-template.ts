@@ -8,6 +8,7 @@ import {ModelError, TemplateError, UsageError, ValidationError} from '../errors.
 import type {ModelFiles} from '../model/resolve-model.ts';
 import {readConfigTemplates} from '../model/tokenizer-config.ts';
 import {readJsonObject} from '../util/read-json.ts';
+import {builtInTemplateNames, readBuiltInTemplate} from './built-in-templates.ts';
 import {compileChatTemplate} from './chat-template.ts';
 
 export interface ChatTemplates {
@@ -77,14 +78,19 @@ async function readTemplate(path: string): Promise<string> {
   }
 }
 
-/** A file when there is one; else the text itself, unless it can only have been meant as a path. */
+/** A file when there is one; else the text itself, unless it can only have been meant as a path or a name. */
 async function readTemplateArgument(argument: string): Promise<string> {
   const text = await readFile(argument, 'utf8').catch(() => null);
   if (text !== null) return text;
   if (/[{}\n]/.test(argument)) return argument;
+  return (await readBuiltInTemplate(argument)) ?? missingTemplate(argument);
+}
+
+async function missingTemplate(argument: string): Promise<never> {
+  const names = (await builtInTemplateNames()).join(', ');
   throw new UsageError(
-    `The supplied chat template string (${argument}) appears path-like, but doesn't exist! Tried: ${argument}`,
-    {hint: '--chat-template takes a file or the text of a template, such as "{% for m in messages %}…{% endfor %}".'},
+    `The supplied chat template string (${argument}) appears path-like, but doesn't exist! Tried: ${argument} and the built-in templates`,
+    {hint: `--chat-template takes a file, the text of a template, or one of ${names}.`},
   );
 }
 

@@ -1,5 +1,7 @@
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
+import {builtInTemplateNames} from '../../../../src/core/renderer/built-in-templates.ts';
+import {compileChatTemplate} from '../../../../src/core/renderer/chat-template.ts';
 import {findChatTemplates} from '../../../../src/core/renderer/find-chat-template.ts';
 import {createTemporaryFolder} from '../../../support/temporary-folder.ts';
 
@@ -49,8 +51,20 @@ describe('findChatTemplates', () => {
     expect((await findChatTemplates(noFiles, '{{ messages }}')).override).toBe('{{ messages }}');
     await expect(findChatTemplates(noFiles, './t.jinja')).rejects.toMatchObject({
       name: 'UsageError',
-      message: "The supplied chat template string (./t.jinja) appears path-like, but doesn't exist! Tried: ./t.jinja",
+      message: expect.stringMatching(/^The supplied chat template string \(\.\/t\.jinja\) appears path-like/),
+      hint: expect.stringContaining('alpaca, chatml, llama3'),
     });
+  });
+
+  it('takes --chat-template as the name of a built-in template, each of which renders a conversation', async () => {
+    const names = await builtInTemplateNames();
+    for (const name of names) {
+      const {override} = await findChatTemplates(noFiles, name);
+      const messages = ['system', 'user', 'assistant', 'user'].map((role, index) => ({role, content: `text ${index}`}));
+      const variables = {messages, add_generation_prompt: true, bos_token: '<s>', eos_token: '</s>'};
+      expect(compileChatTemplate(override!).render(variables), name).toMatch(/text 0.*text 1.*text 2.*text 3.*\S/s);
+    }
+    expect((await findChatTemplates(noFiles, 'chatml.jinja')).override).toContain('<|im_start|>');
   });
 
   it('refuses a --chat-template that no request could use, and shows the place', async () => {
