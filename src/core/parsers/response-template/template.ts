@@ -63,7 +63,7 @@ export interface ResponseTemplate {
 /** @throws ValidationError */
 export function readResponseTemplate(written: unknown): ResponseTemplate {
   const checked = templateSchema.safeParse(written);
-  if (!checked.success) throw invalid(z.prettifyError(checked.error).replaceAll('\n', ' '));
+  if (!checked.success) throw invalid(checked.error.issues.map(wordIssue).join('; '));
   const template = checked.data;
   const anchors = literalList(template.start_anchor);
   const fields = Object.entries(template.fields).map(([name, field]) => readField(name, field, anchors));
@@ -71,6 +71,10 @@ export function readResponseTemplate(written: unknown): ResponseTemplate {
   const unopened = fields.filter(({openers}) => openers.length === 0).map(({name}) => name);
   if (unopened.length > 1) throw invalid(`only one field may have no opener, not ${unopened.join(', ')}`);
   return {fields, anchor: readAnchor(anchors, template.start_anchor_pattern)};
+}
+
+function wordIssue({path, message}: z.core.$ZodIssue): string {
+  return path.length === 0 ? message : `${path.join('.')}: ${message}`;
 }
 
 /** The field of that name. */
