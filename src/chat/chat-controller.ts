@@ -211,6 +211,15 @@ export class ChatController {
     this.tell({type: 'listing', title, text});
   }
 
+  /** The newest call with its arguments and its result, whole. */
+  showLastCall(): void {
+    const message = this.talk.findLast((each) => each.role === 'assistant' && each.tool_calls !== undefined);
+    const call = message?.role === 'assistant' ? message.tool_calls?.at(-1) : undefined;
+    if (!call) return this.info('No tool was called yet.');
+    const result = this.talk.find((each) => each.role === 'tool' && each.tool_call_id === call.id);
+    this.list(call.function.name, `${call.function.arguments}\n\n${result?.content ?? '(no result)'}`);
+  }
+
   #lastQuestion(): number {
     return this.talk.findLastIndex(({role}) => role === 'user');
   }

@@ -53,7 +53,12 @@ async function runOnce(options: ChatRunOptions, piped: string | null, terminal: 
 }
 
 async function runInteractive(options: ChatRunOptions, terminal: ChatTerminal): Promise<number> {
+  const isSimple = !options.tui || terminal.env.TERM === 'dumb' || terminal.stdin.isTTY !== true;
   const start = await openTalk(options);
-  const {runLineRepl} = await import('./plain/line-repl.ts');
-  return runLineRepl(options, start, terminal);
+  if (isSimple) {
+    const {runLineRepl} = await import('./plain/line-repl.ts');
+    return runLineRepl(options, start, terminal);
+  }
+  const {runScreen} = await import('./run-screen.tsx');
+  return runScreen(options, start, terminal);
 }

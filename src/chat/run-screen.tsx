@@ -1,0 +1,121 @@
+/**
+ * A talk on the screen. The prompt is there before the model is: it loads while the person types. The normal buffer of the
+ * terminal is used, and nothing that stands in its history is ever touched.
+ */
+import {join} from 'node:path';
+import {render} from 'ink';
+import {openBackend} from './backend/open-backend.ts';
+import {ChatController, type ChatNews} from './chat-controller.ts';
+import type {ChatRunOptions, ChatTerminal} from './chat-terminal.ts';
+import {InputHistory} from './input/history.ts';
+import {type InputActions, InputModel} from './input/input-model.ts';
+import {ChatScreen} from './screen/chat-screen.tsx';
+import {createPaint, type Paint, paintNone} from './screen/spans.ts';
+import type {TalkStart} from './sessions/open-talk.ts';
+import {sessionFolder} from './sessions/session-store.ts';
+import {ScreenStore} from './state/screen-store.ts';
+import {initialView} from './state/view-state.ts';
+import {submitInput} from './submit-input.ts';
+import {openTools} from './tools/open-tools.ts';
+
+const retries = 5;
+const pasteMarksOn = '\u001b[?2004h';
+const pasteMarksOff = '\u001b[?2004l';
+const clearVisible = '\u001b[H\u001b[J';
+
+/** @returns the exit code */
+export async function runScreen(options: ChatRunOptions, start: TalkStart, terminal: ChatTerminal): Promise<number> {
+  const {stdout, stdin} = terminal;
+  const store = new ScreenStore(initialView(terminal.version, options));
+  const history = await InputHistory.open(options.save ? join(sessionFolder(terminal.env), '..', 'history') : null);
+  const input = new InputModel(history);
+  const tools = await openTools(options, terminal.folder);
+  const backend = await openBackend(options, terminal, ({stage, fraction, detail}) =>
+    store.tell({type: 'loading', text: `${stage} ${Math.floor(fraction * 100)} % ${detail}`.trimEnd()}),
+  );
+  let leave = () => {};
+  const left = new Promise<void>((resolve) => (leave = resolve));
+  const chat = new ChatController({
+    ...{backend, start, tools: tools.box, options, folder: terminal.folder, retries},
+    tell: (news) => showNews(news, {store, input, stdout, leave}),
+    approve: (call, signal) => store.askApproval(call, signal),
+  });
+  const paint = choosePaint(options.theme, terminal);
+  stdout.write(pasteMarksOn);
+  const app = render(
+    <ChatScreen
+      store={store}
+      input={input}
+      actions={actionsOf(chat, {store, stdout, leave})}
+      paint={paint}
+      numTools={() => tools.box.numOn}
+    />,
+    // Incremental drawing loses lines when static text and a moved cursor come together.
+    {stdout, stdin, exitOnCtrlC: false, patchConsole: true, incrementalRendering: false, maxFps: 30},
+  );
+  terminal.interrupt.addEventListener('abort', leave);
+  if (start.isResumed) chat.tell({type: 'talk-changed', messages: chat.talk});
+  for (const note of tools.notes) chat.warn(note);
+  tellReady(chat, store);
+  try {
+    await left;
+    return 0;
+  } finally {
+    chat.stop();
+    store.flush();
+    app.unmount();
+    stdout.write(pasteMarksOff);
+    await Promise.all([backend.close(), tools.close()]);
+  }
+}
+
+/** A model that cannot be loaded is said once; the talk is still there to be read. */
+function tellReady(chat: ChatController, store: ScreenStore): void {
+  chat.backend.ready().then(
+    (facts) => chat.tell({type: 'facts', facts}),
+    (error: Error) => {
+      store.tell({type: 'loading', text: null});
+      chat.tell({type: 'note', text: error.message, tone: 'error'});
+    },
+  );
+}
+
+interface ScreenParts {
+  store: ScreenStore;
+  stdout: NodeJS.WriteStream;
+  leave: () => void;
+}
+
+function showNews(news: ChatNews, {store, input, stdout, leave}: ScreenParts & {input: InputModel}): void {
+  if (news.type === 'edit') input.setText(news.text);
+  if (news.type === 'copy') stdout.write(`\u001b]52;c;${Buffer.from(news.text).toString('base64')}\u0007`);
+  if (news.type === 'clear') stdout.write(clearVisible);
+  store.tell(news);
+  if (news.type === 'quit') leave();
+}
+
+function actionsOf(chat: ChatController, {store, stdout, leave}: ScreenParts): InputActions {
+  return {
+    submit: (text) => void submitInput(chat, text).catch((error: Error) => chat.warn(error.message)),
+    stop: () => chat.stop(),
+    approve: (approval) => store.approve(approval),
+    showThought: () => store.tell({type: 'show-thought'}),
+    showLastCall: () => chat.showLastCall(),
+    clearScreen: () => {
+      stdout.write(clearVisible);
+      store.flush();
+    },
+    quit: leave,
+  };
+}
+
+function choosePaint(theme: ChatRunOptions['theme'], {env, stdout}: ChatTerminal): Paint {
+  const hasColour = env.FORCE_COLOR ? env.FORCE_COLOR !== '0' : !env.NO_COLOR && stdout.isTTY === true;
+  if (theme === 'none' || !hasColour) return paintNone;
+  return createPaint(theme === 'light' || (theme === 'auto' && hasLightBackground(env)) ? 'light' : 'dark');
+}
+
+/** Some terminals say their colours, `15` being white as the background. */
+function hasLightBackground({COLORFGBG = ''}: NodeJS.ProcessEnv): boolean {
+  return ['7', '15'].includes(COLORFGBG.split(';').at(-1)!);
+}

@@ -1,0 +1,103 @@
+/**
+ * The screen: finished items above, which the terminal keeps, and the short live part below. Draws and reads keys; what
+ * they do is the business of the actions that are passed in.
+ */
+import {Box, Static, Text, useCursor, useStdin, useStdout} from 'ink';
+import {type ReactNode, useEffect, useRef, useState, useSyncExternalStore} from 'react';
+import type {InputActions, InputModel} from '../input/input-model.ts';
+import type {ScreenStore} from '../state/screen-store.ts';
+import type {ViewItem} from '../state/view-state.ts';
+import {drawItem} from './draw-items.ts';
+import {drawActivity, drawInput, statusLine} from './draw-live.ts';
+import type {Paint} from './spans.ts';
+
+export interface ChatScreenProps {
+  store: ScreenStore;
+  input: InputModel;
+  actions: InputActions;
+  paint: Paint;
+  numTools: () => number;
+}
+
+const tickMs = 100;
+
+export function ChatScreen({store, input, actions, paint, numTools}: ChatScreenProps): ReactNode {
+  const state = useSyncExternalStore(store.subscribe, store.snapshot);
+  const typed = useSyncExternalStore(input.subscribe, input.snapshot);
+  const {columns, rows} = useTerminalSize();
+  useKeys((chunk) => input.readChunk(chunk, state, actions));
+  useTicks(state.phase !== 'idle' || state.loading !== null);
+  const {setCursorPosition} = useCursor();
+
+  // One column stays free: a full line would wrap in some terminals.
+  const width = Math.max(10, columns - 1);
+  // The live part must stay shorter than the terminal, else it would be repeated in the history.
+  const room = Math.max(3, rows - 2);
+  const drawnInput = drawInput(typed.editor, width, Math.max(1, Math.floor(room / 2)), paint, typed.hint);
+  const maxLines = Math.max(1, room - drawnInput.lines.length - 1);
+  const context = {width, maxLines, paint, nowMs: performance.now()};
+  const activity = drawActivity(state, context);
+  const lines = [...activity, ...drawnInput.lines, statusLine(state, numTools(), context)];
+  setCursorPosition({x: drawnInput.cursor.x, y: activity.length + drawnInput.cursor.y});
+  return (
+    <>
+      <Static items={state.items}>
+        {(item, index) => <Item key={index} item={item} width={width} paint={paint} />}
+      </Static>
+      <Box flexDirection="column">
+        {lines.map((line, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other identity than their place
+          <Text key={index} wrap="truncate">
+            {line === '' ? ' ' : line}
+          </Text>
+        ))}
+      </Box>
+    </>
+  );
+}
+
+function Item({item, width, paint}: {item: ViewItem; width: number; paint: Paint}): ReactNode {
+  const lines = drawItem(item, width, paint);
+  return lines.length === 0 ? null : <Text>{lines.map((line) => (line === '' ? ' ' : line)).join('\n')}</Text>;
+}
+
+function useTerminalSize(): {columns: number; rows: number} {
+  const {stdout} = useStdout();
+  const read = () => ({columns: stdout.columns || 80, rows: stdout.rows || 24});
+  const [size, setSize] = useState(read);
+  useEffect(() => {
+    const onResize = () => setSize(read());
+    stdout.on('resize', onResize);
+    return () => {
+      stdout.off('resize', onResize);
+    };
+  });
+  return size;
+}
+
+/** Raw bytes of the terminal, as Ink reads them. */
+function useKeys(onChunk: (chunk: string) => void): void {
+  const {setRawMode, isRawModeSupported, internal_eventEmitter: emitter} = useStdin();
+  const latest = useRef(onChunk);
+  latest.current = onChunk;
+  useEffect(() => {
+    if (!isRawModeSupported) return;
+    setRawMode(true);
+    const listener = (chunk: string) => latest.current(chunk);
+    emitter.on('input', listener);
+    return () => {
+      emitter.off('input', listener);
+      setRawMode(false);
+    };
+  }, [setRawMode, isRawModeSupported, emitter]);
+}
+
+/** Draws again while something moves. */
+function useTicks(isMoving: boolean): void {
+  const [, setTick] = useState(0);
+  useEffect(() => {
+    if (!isMoving) return;
+    const timer = setInterval(() => setTick((tick) => tick + 1), tickMs);
+    return () => clearInterval(timer);
+  }, [isMoving]);
+}

@@ -1,0 +1,161 @@
+/** The short part that is drawn again: what goes on, the input and the status line. Its height is known and bounded. */
+import {shortCount, shortTime} from '../format-stats.ts';
+import type {Editor} from '../input/editor.ts';
+import type {ViewState} from '../state/view-state.ts';
+import {drawCall} from './draw-items.ts';
+import {drawMarkdown} from './markdown.ts';
+import {cutToWidth, graphemes, type Paint, span, textWidth, wrapSpans} from './spans.ts';
+
+const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const msPerTurn = 100;
+
+export interface LiveContext {
+  width: number;
+  /** Most lines for what goes on. */
+  maxLines: number;
+  paint: Paint;
+  nowMs: number;
+}
+
+/** What goes on; nothing while the model is idle. */
+export function drawActivity(state: ViewState, context: LiveContext): string[] {
+  const {width, maxLines, paint} = context;
+  const lines = activityLines(state, context);
+  if (lines.length <= maxLines) return lines;
+  const kept = lines.slice(lines.length - Math.max(1, maxLines));
+  return state.phase === 'tool-approval'
+    ? [...lines.slice(0, Math.max(0, maxLines - 1)), paint(cutToWidth(approvalKeys, width), ['warn'])]
+    : kept;
+}
+
+const approvalKeys = 'Run it? y once · a always for this tool · e edit · n no, with a reason';
+
+function activityLines(state: ViewState, {width, paint, nowMs}: LiveContext): string[] {
+  const seconds = shortTime(nowMs - state.phaseStartMs);
+  const turning = (text: string) => [
+    `${paint(spinner[Math.floor(nowMs / msPerTurn) % spinner.length]!, ['accent'])} ${paint(cutToWidth(text, width - 2), ['dim'])}`,
+  ];
+  switch (state.phase) {
+    case 'idle':
+      return [];
+    case 'waiting':
+      return turning(state.loading ?? `waiting for the first token · ${seconds}`);
+    case 'reconnecting':
+      return turning(state.retryNote);
+    case 'reasoning':
+      return reasoningLines(state, {width, paint, seconds, turning});
+    case 'answer':
+      return answerLines(state, width, paint);
+    case 'tool-call':
+      return state.calls.flatMap((call) => drawCall(call.function, width, paint));
+    case 'tool-approval':
+      return [...drawCall(state.activeCall!.function, width, paint), paint(cutToWidth(approvalKeys, width), ['warn'])];
+    case 'tool-running':
+      return turning(`${state.activeCall?.function.name ?? 'tool'} runs · ${seconds}`);
+  }
+}
+
+interface ReasoningContext {
+  width: number;
+  paint: Paint;
+  seconds: string;
+  turning: (text: string) => string[];
+}
+
+function reasoningLines(state: ViewState, {width, paint, seconds, turning}: ReasoningContext): string[] {
+  if (state.reasoningMode === 'show') {
+    return wrapSpans([span(state.reasoning.slice(-4000), 'dim')], paint, {width, first: paint('│ ', ['dim'])});
+  }
+  if (state.reasoningMode === 'hide') return turning(`thinks · ${seconds}`);
+  const last = [...span(state.reasoning.slice(-200).replaceAll('\n', ' ')).text]
+    .slice(-Math.max(10, width - 24))
+    .join('');
+  return turning(`thinks · ${seconds} · ${last.trimStart()}`);
+}
+
+/** A block that goes on is drawn as far as it is known. */
+function answerLines({answer, isRaw}: ViewState, width: number, paint: Paint): string[] {
+  const {rest, fence, isAfterBlank} = answer;
+  if (rest === '') return [paint('▌', ['accent'])];
+  const gap = isAfterBlank ? [''] : [];
+  if (fence !== null || isRaw)
+    return [...gap, ...wrapSpans([span(rest, 'code')], paint, {width, first: isRaw ? '' : '  '})];
+  return [...gap, ...drawMarkdown(rest, width, paint)];
+}
+
+export interface DrawnInput {
+  lines: string[];
+  /** Where the cursor stands in these lines. */
+  cursor: {x: number; y: number};
+}
+
+const maxInputLines = 8;
+const prompt = '> ';
+
+/** The text of the input in lines; more than eight scroll inside. */
+export function drawInput(
+  {text, cursor}: Editor,
+  width: number,
+  maxLines: number,
+  paint: Paint,
+  hint: string,
+): DrawnInput {
+  const rows: string[] = [''];
+  let place = {x: 0, y: 0};
+  let used = 0;
+  let index = 0;
+  const room = Math.max(4, width - prompt.length - 1);
+  for (const grapheme of graphemes(text)) {
+    if (index === cursor) place = {x: used, y: rows.length - 1};
+    index += grapheme.length;
+    const shown = grapheme === '\n' ? '' : span(grapheme).text;
+    const breaks = grapheme === '\n' || used + textWidth(shown) > room;
+    if (breaks) {
+      rows.push('');
+      used = 0;
+    }
+    if (index - grapheme.length === cursor && breaks && grapheme !== '\n') place = {x: 0, y: rows.length - 1};
+    rows[rows.length - 1] += shown;
+    used += textWidth(shown);
+  }
+  if (index === cursor) place = {x: used, y: rows.length - 1};
+  const height = Math.max(1, Math.min(maxInputLines, maxLines));
+  const first = Math.max(0, Math.min(place.y - height + 1, rows.length - height));
+  const visible = rows.slice(first, first + height);
+  const lines = visible.map((row, at) => (first + at === 0 ? paint(prompt, ['accent']) : '  ') + row);
+  if (text === '') lines[0] += paint(cutToWidth(hint, room), ['dim']);
+  return {lines, cursor: {x: prompt.length + place.x, y: place.y - first}};
+}
+
+/** Model, context, speed; what the keys do. */
+export function statusLine(state: ViewState, numTools: number, {width, paint, nowMs}: LiveContext): string {
+  const parts = [
+    state.facts?.modelName ?? state.loading ?? 'connecting',
+    contextText(state),
+    ...speedTexts(state, nowMs),
+    numTools > 0 ? `tools ${numTools}` : null,
+    state.phase === 'idle' ? null : 'esc to stop',
+  ];
+  return paint(cutToWidth(span(parts.filter((part) => part !== null).join(' · ')).text, width), ['dim']);
+}
+
+function contextText({contextTokens, facts}: ViewState): string | null {
+  if (contextTokens === null) return null;
+  const max = facts?.maxModelLen ?? null;
+  if (max === null) return `ctx ${shortCount(contextTokens)}`;
+  return `ctx ${shortCount(contextTokens)}/${shortCount(max)} (${Math.round((contextTokens * 100) / max)} %)`;
+}
+
+/** While an answer comes, its pieces count as tokens; afterwards the numbers are those of the server. */
+function speedTexts({phase, stats, numPieces, firstPieceMs}: ViewState, nowMs: number): (string | null)[] {
+  if (phase === 'reasoning' || phase === 'answer' || phase === 'tool-call') {
+    const seconds = firstPieceMs === null ? 0 : (nowMs - firstPieceMs) / 1000;
+    return [`${numPieces} tokens`, seconds > 0.3 ? `${((numPieces - 1) / seconds).toFixed(1)} tok/s` : null];
+  }
+  if (stats === null) return [];
+  return [
+    `${stats.completionTokens} tokens`,
+    stats.tokensPerSecond === null ? null : `${stats.tokensPerSecond.toFixed(1)} tok/s`,
+    stats.timeToFirstTokenMs === null ? null : `TTFT ${shortTime(stats.timeToFirstTokenMs)}`,
+  ];
+}

@@ -1,0 +1,161 @@
+/**
+ * Styled text in lines of a width: spans in, one string with escapes for each line out. Widths are those of terminals;
+ * a grapheme is never cut. Everything that is drawn goes through here, so that the height of a part is known before.
+ */
+import stringWidth from 'string-width';
+import {safeText} from '../safe-text.ts';
+
+export type Style =
+  | 'bold'
+  | 'italic'
+  | 'dim'
+  | 'code'
+  | 'heading'
+  | 'link'
+  | 'accent'
+  | 'good'
+  | 'bad'
+  | 'warn'
+  | 'strike';
+
+export interface Span {
+  text: string;
+  styles: readonly Style[];
+}
+
+/** Puts escapes around a text; one that puts none is for terminals without colours. */
+export type Paint = (text: string, styles: readonly Style[]) => string;
+
+const codes: Readonly<Record<Style, readonly [number, number]>> = {
+  bold: [1, 22],
+  italic: [3, 23],
+  dim: [2, 22],
+  code: [33, 39],
+  heading: [36, 39],
+  link: [34, 39],
+  accent: [36, 39],
+  good: [32, 39],
+  bad: [31, 39],
+  warn: [33, 39],
+  strike: [9, 29],
+};
+
+/** Colours that are hard to read on white have others there. */
+const lightCodes: Partial<Record<Style, readonly [number, number]>> = {code: [35, 39], warn: [35, 39]};
+
+export const paintNone: Paint = (text) => text;
+
+export function createPaint(theme: 'dark' | 'light'): Paint {
+  const table = theme === 'light' ? {...codes, ...lightCodes} : codes;
+  return (text, styles) =>
+    styles.reduce((painted, style) => `\u001b[${table[style][0]}m${painted}\u001b[${table[style][1]}m`, text);
+}
+
+export const span = (text: string, ...styles: Style[]): Span => ({text: safeText(text), styles});
+
+const segmenter = new Intl.Segmenter(undefined, {granularity: 'grapheme'});
+
+export function graphemes(text: string): string[] {
+  return Array.from(segmenter.segment(text), ({segment}) => segment);
+}
+
+export function textWidth(text: string): number {
+  return stringWidth(text);
+}
+
+interface Cell {
+  text: string;
+  width: number;
+  styles: readonly Style[];
+}
+
+export interface WrapOptions {
+  width: number;
+  /** Stands before the first line. */
+  first?: string;
+  /** Stands before the others. */
+  rest?: string;
+}
+
+/** Lines of at most `width` columns, broken at spaces where there are some. Line feeds in spans end a line. */
+export function wrapSpans(
+  spans: readonly Span[],
+  paint: Paint,
+  {width, first = '', rest = first}: WrapOptions,
+): string[] {
+  const lines: string[] = [];
+  for (const paragraph of paragraphsOf(spans)) {
+    const prefix = () => (lines.length === 0 ? first : rest);
+    const room = Math.max(1, width - Math.max(textWidth(first), textWidth(rest)));
+    for (const cells of wrapCells(paragraph, room)) lines.push(prefix() + paintCells(cells, paint));
+  }
+  return lines;
+}
+
+function paragraphsOf(spans: readonly Span[]): Cell[][] {
+  const paragraphs: Cell[][] = [[]];
+  for (const {text, styles} of spans) {
+    for (const [index, part] of text.split('\n').entries()) {
+      if (index > 0) paragraphs.push([]);
+      for (const grapheme of graphemes(part)) {
+        paragraphs.at(-1)!.push({text: grapheme, width: textWidth(grapheme), styles});
+      }
+    }
+  }
+  return paragraphs;
+}
+
+function wrapCells(cells: readonly Cell[], width: number): Cell[][] {
+  const lines: Cell[][] = [];
+  let start = 0;
+  let used = 0;
+  let breakAt = -1;
+  for (let index = 0; index < cells.length; index++) {
+    const cell = cells[index]!;
+    if (used + cell.width > width && index > start) {
+      const isAtSpace = cell.text === ' ';
+      const end = isAtSpace ? index : breakAt > start ? breakAt : index;
+      lines.push(cells.slice(start, end));
+      start = isAtSpace ? index + 1 : end;
+      used = cells.slice(start, index).reduce((sum, each) => sum + each.width, 0);
+      breakAt = -1;
+      if (isAtSpace) {
+        used = 0;
+        continue;
+      }
+    }
+    used += cell.width;
+    if (cell.text === ' ') breakAt = index + 1;
+  }
+  lines.push(cells.slice(start));
+  return lines;
+}
+
+/** Neighbours of one style get their escapes together. */
+function paintCells(cells: readonly Cell[], paint: Paint): string {
+  let line = '';
+  let run = '';
+  let styles: readonly Style[] = [];
+  for (const cell of cells) {
+    if (cell.styles !== styles) {
+      if (run !== '') line += paint(run, styles);
+      run = '';
+      styles = cell.styles;
+    }
+    run += cell.text;
+  }
+  return run === '' ? line : line + paint(run, styles);
+}
+
+/** The beginning of a text that fits, with a mark where something is missing. */
+export function cutToWidth(text: string, width: number): string {
+  if (textWidth(text) <= width) return text;
+  let cut = '';
+  let used = 0;
+  for (const grapheme of graphemes(text)) {
+    used += textWidth(grapheme);
+    if (used > width - 1) break;
+    cut += grapheme;
+  }
+  return `${cut}…`;
+}

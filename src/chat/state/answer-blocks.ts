@@ -1,0 +1,109 @@
+/**
+ * Splits a growing answer into blocks that are complete and the rest that may still change. What is complete is drawn
+ * once and never again, so a block must mean the same whatever follows: lines of code go one by one, paragraphs and
+ * tables when a blank line ends them, list items when the next one begins.
+ */
+
+export interface AnswerBlock {
+  type: 'markdown' | 'code' | 'raw';
+  text: string;
+  /** A blank line stands before it. */
+  hasGap: boolean;
+}
+
+export interface BlockState {
+  /** The mark that opened the code that is going on; null outside of code. */
+  fence: string | null;
+  /** Text that is not complete yet. */
+  rest: string;
+  /** Something was taken before, so a gap makes sense. */
+  hasText: boolean;
+  /** A blank line was seen since the last block. */
+  isAfterBlank: boolean;
+}
+
+export const noBlocks: BlockState = {fence: null, rest: '', hasText: false, isAfterBlank: false};
+
+const fenceLine = /^ {0,3}(`{3,}|~{3,})/;
+const listItem = /^(?:[-*+]|\d{1,9}[.)])\s/;
+const tableRow = /^\s*\|/;
+
+/** @param isRaw every line is complete as it stands @param maxLines lines after which a block without end is cut */
+export function takeBlocks(
+  state: BlockState,
+  added: string,
+  {isEnd, isRaw, maxLines}: {isEnd: boolean; isRaw: boolean; maxLines: number},
+): {state: BlockState; blocks: AnswerBlock[]} {
+  const splitter = new BlockSplitter(state, maxLines, isRaw);
+  return splitter.take(state.rest + added, isEnd);
+}
+
+class BlockSplitter {
+  readonly #maxLines: number;
+  readonly #isRaw: boolean;
+  readonly #blocks: AnswerBlock[] = [];
+  #fence: string | null;
+  #hasText: boolean;
+  #isAfterBlank: boolean;
+  #open: string[] = [];
+
+  constructor({fence, hasText, isAfterBlank}: BlockState, maxLines: number, isRaw: boolean) {
+    this.#fence = fence;
+    this.#hasText = hasText;
+    this.#isAfterBlank = isAfterBlank;
+    this.#maxLines = maxLines;
+    this.#isRaw = isRaw;
+  }
+
+  take(text: string, isEnd: boolean): {state: BlockState; blocks: AnswerBlock[]} {
+    const lines = text.split('\n');
+    const last = lines.pop()!;
+    for (const line of lines) this.#readLine(line);
+    if (isEnd && last !== '') this.#readLine(last);
+    if (isEnd) this.#close('markdown');
+    const rest = isEnd ? '' : [...this.#open, last].join('\n');
+    const [fence, hasText, isAfterBlank] = [this.#fence, this.#hasText, this.#isAfterBlank];
+    return {state: isEnd ? noBlocks : {fence, rest, hasText, isAfterBlank}, blocks: this.#blocks};
+  }
+
+  #readLine(line: string): void {
+    if (this.#isRaw) return this.#add('raw', line);
+    const mark = fenceLine.exec(line)?.[1];
+    if (this.#fence !== null) return this.#readCode(line, mark);
+    if (mark !== undefined) return this.#openFence(mark);
+    if (line.trim() === '') return this.#endBlock();
+    if (listItem.test(line)) this.#close('markdown');
+    this.#open.push(line);
+    if (this.#open.length >= this.#maxLines && !tableRow.test(line)) this.#close('markdown');
+  }
+
+  #readCode(line: string, mark: string | undefined): void {
+    const isEnd = mark?.startsWith(this.#fence!) && line.trim() === mark;
+    if (!isEnd) return this.#add('code', line);
+    this.#fence = null;
+  }
+
+  #openFence(mark: string): void {
+    this.#close('markdown');
+    this.#fence = mark;
+  }
+
+  #endBlock(): void {
+    this.#close('markdown');
+    this.#isAfterBlank = this.#hasText;
+  }
+
+  #close(type: 'markdown'): void {
+    if (this.#open.length > 0) this.#add(type, this.#open.join('\n'));
+    this.#open = [];
+  }
+
+  /** Lines of one block of code stay together. */
+  #add(type: AnswerBlock['type'], text: string): void {
+    const last = this.#blocks.at(-1);
+    if (type !== 'markdown' && last?.type === type && !this.#isAfterBlank) last.text += `\n${text}`;
+    else this.#blocks.push({type, text, hasGap: this.#isAfterBlank});
+    this.#isAfterBlank = false;
+    this.#hasText = true;
+  }
+}
