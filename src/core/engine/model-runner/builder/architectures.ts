@@ -29,6 +29,10 @@ export interface Architecture {
   /** `sliding_window` of `config.json` counts only when `use_sliding_window` says so, from `max_window_layers` on. */
   windowIsOptional: boolean;
   isMixture: boolean;
+  /** Bound of the clamped SwiGLU of the experts; null = plain. */
+  clampLimit: number | null;
+  /** Tensor of the norm before the MLP, in GGUF files. */
+  mlpNorm: 'ffn_norm' | 'post_attention_norm';
 }
 
 const plain = {
@@ -44,6 +48,8 @@ const plain = {
   tiesByDefault: false,
   windowIsOptional: false,
   isMixture: false,
+  clampLimit: null,
+  mlpNorm: 'ffn_norm',
 } as const;
 
 const gemma = {
@@ -59,6 +65,23 @@ const architectures: readonly Architecture[] = [
   {...plain, ggufName: 'llama', modelTypes: ['llama', 'mistral'], ggufRotatesNeighbours: true},
   {...plain, ggufName: 'qwen2', modelTypes: ['qwen2'], windowIsOptional: true},
   {...plain, ggufName: 'qwen3', modelTypes: ['qwen3'], queryKeyNorm: 'head', windowIsOptional: true},
+  {
+    ...plain,
+    ggufName: 'qwen3moe',
+    modelTypes: ['qwen3_moe'],
+    queryKeyNorm: 'head',
+    windowIsOptional: true,
+    isMixture: true,
+  },
+  {
+    ...plain,
+    ggufName: 'gpt-oss',
+    modelTypes: [],
+    globalEvery: 2,
+    isMixture: true,
+    clampLimit: 7,
+    mlpNorm: 'post_attention_norm',
+  },
   {...plain, ggufName: 'phi3', modelTypes: ['phi3']},
   {...gemma, ggufName: 'gemma2', modelTypes: ['gemma2'], globalEvery: 2},
   {

@@ -20,8 +20,8 @@ export interface LayerConfig {
 export interface MixtureConfig {
   numExperts: number;
   numUsed: number;
-  /** Weights of the chosen experts sum to one. */
-  normalizes: boolean;
+  /** Bound of gate and up in the clamped form of SwiGLU; null = the plain form. */
+  clampLimit: number | null;
 }
 
 export interface DecoderConfig {
@@ -35,6 +35,8 @@ export interface DecoderConfig {
   contextLength: number;
   layers: readonly LayerConfig[];
   norms: NormPlacement;
+  /** Name of the norm before the MLP. */
+  mlpNorm: 'ffn_norm' | 'post_attention_norm';
   normEpsilon: number;
   /** Norm of queries and keys: of each head, or of all heads as one vector. */
   queryKeyNorm: 'none' | 'head' | 'all';
@@ -57,13 +59,15 @@ export interface DecoderConfig {
 }
 
 const maxLayers = 1000;
+/** Bounds what a file can make us allocate for tables; several times what any model has. */
+const maxSize = 2 ** 23;
 
 /** @throws ModelError when a dimension is impossible or asks for what the operators cannot do */
 export function checkDecoderConfig(config: DecoderConfig, path: string): DecoderConfig {
   const refuse = (what: string): never => {
     throw new ModelError(`${path}: ${what}.`);
   };
-  const {headSize, numHeads, numKvHeads, layers, hiddenSize, vocabSize, contextLength} = config;
+  const {headSize, numHeads, numKvHeads, layers, hiddenSize, vocabSize, contextLength, mixture} = config;
   if (layers.length === 0 || layers.length > maxLayers) refuse(`${layers.length} layers are impossible`);
   if (!Number.isInteger(headSize) || headSize % 8 !== 0 || headSize === 0) {
     refuse(`head size ${headSize} is not a multiple of 8`);
@@ -71,8 +75,11 @@ export function checkDecoderConfig(config: DecoderConfig, path: string): Decoder
   if (numKvHeads === 0 || numHeads % numKvHeads !== 0) {
     refuse(`${numHeads} heads cannot share ${numKvHeads} key/value heads`);
   }
+  if (mixture && (mixture.numUsed < 1 || mixture.numUsed > mixture.numExperts)) {
+    refuse(`${mixture.numUsed} of ${mixture.numExperts} experts is impossible`);
+  }
   for (const [name, size] of Object.entries({hiddenSize, vocabSize, contextLength})) {
-    if (!Number.isSafeInteger(size) || size < 1 || size > 2 ** 31) refuse(`${name} ${size} is impossible`);
+    if (!Number.isSafeInteger(size) || size < 1 || size > maxSize) refuse(`${name} ${size} is impossible`);
   }
   for (const table of [config.rotary.global, config.rotary.local, config.longRotary?.table]) {
     if (table) checkRotary(table, headSize, refuse);

@@ -12,6 +12,7 @@ import type {DecoderConfig} from './decoder-config.ts';
 import {embedding, embeddingTensor} from './embedding.ts';
 import {addAndNorm, type GraphContext, norm, scaled} from './graph-context.ts';
 import {LinearBuilder, type LinearOptions} from './linear.ts';
+import {mixtureOfExperts} from './mixture.ts';
 import {gatedMlp} from './mlp.ts';
 import {OnnxGraph, type Value} from './onnx-graph.ts';
 import {type RotaryTable, tabulate} from './rotary.ts';
@@ -38,9 +39,11 @@ export function buildDecoderGraph(
   for (const [layer, {rotary}] of config.layers.entries()) {
     const mixed = attention(context, layer, stream.normed, rotary && tables[rotary]);
     stream = join(context, `layer.${layer}.mlp.input`, stream, branch(context, layer, 'attention', mixed), {
-      normTensor: config.norms === 'after' ? null : `blk.${layer}.ffn_norm.weight`,
+      normTensor: config.norms === 'after' ? null : `blk.${layer}.${config.mlpNorm}.weight`,
     });
-    const mlp = gatedMlp(context, layer, stream.normed);
+    const mlp = config.mixture
+      ? mixtureOfExperts(context, config.mixture, layer, stream.normed)
+      : gatedMlp(context, layer, stream.normed);
     stream = join(context, inputName(config, layer + 1), stream, branch(context, layer, 'ffw', mlp), {
       normTensor: inputNorm(config, layer + 1),
     });

@@ -30,6 +30,7 @@ export async function readGgufConfig(file: GgufFile, source: WeightSource): Prom
     ...sizes,
     layers: readLayers(architecture, metadata, sizes.contextLength),
     norms: architecture.norms,
+    mlpNorm: architecture.mlpNorm,
     normEpsilon: metadata.optionalNumber('attention.layer_norm_rms_epsilon') ?? 1e-5,
     queryKeyNorm: architecture.queryKeyNorm,
     activation: architecture.activation,
@@ -128,9 +129,9 @@ function readAttentionScale({ggufName}: Architecture, metadata: Metadata, sizes:
   return metadata.optionalNumber('attention.scale');
 }
 
-function readMixture({isMixture, ggufName}: Architecture, metadata: Metadata) {
+function readMixture({isMixture, ggufName, clampLimit}: Architecture, metadata: Metadata) {
   const numExperts = metadata.optionalInteger('expert_count') ?? 0;
-  if (isMixture) return {numExperts, numUsed: metadata.integer('expert_used_count'), normalizes: true};
+  if (isMixture) return {numExperts, numUsed: metadata.integer('expert_used_count'), clampLimit};
   if (numExperts === 0) return null;
   throw new ModelError(
     `${metadata.path}: mixtures of experts (${numExperts} experts) are not supported for the ${ggufName} architecture.`,

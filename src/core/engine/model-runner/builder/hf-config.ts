@@ -2,7 +2,13 @@
 import * as z from 'zod';
 import {ModelError} from '../../../errors.ts';
 import {type Architecture, architectureOfModelType, layerOf} from './architectures.ts';
-import {type Activation, checkDecoderConfig, type DecoderConfig, type LayerConfig} from './decoder-config.ts';
+import {
+  type Activation,
+  checkDecoderConfig,
+  type DecoderConfig,
+  type LayerConfig,
+  type MixtureConfig,
+} from './decoder-config.ts';
 import {readHfRotary, ropeFieldsSchema, ropeSchema} from './hf-rotary.ts';
 
 const size = z
@@ -41,6 +47,11 @@ const configSchema = z.looseObject({
   residual_multiplier: optionalNumber,
   logits_scaling: optionalNumber,
   quantization_config: z.looseObject({quant_method: z.string().nullish()}).nullish(),
+  num_experts: optionalSize,
+  num_experts_per_tok: optionalSize,
+  norm_topk_prob: z.boolean().nullish(),
+  decoder_sparse_step: optionalSize,
+  mlp_only_layers: z.array(z.int()).nullish(),
   rope_scaling: ropeSchema.nullish(),
   ...ropeFieldsSchema,
 });
@@ -84,13 +95,14 @@ export function readHfConfig(content: Record<string, unknown>, path: string): Hf
     contextLength: file.max_position_embeddings,
     layers: readLayers(file, architecture),
     norms: architecture.norms,
+    mlpNorm: architecture.mlpNorm,
     normEpsilon: file.rms_norm_eps,
     queryKeyNorm: architecture.queryKeyNorm,
     activation: readActivation(file, architecture, path),
     rotatesNeighbours: false,
     ...readHfRotary(file, headSize, architecture.hasLocalRotary, path),
     ...readFactors(file, architecture),
-    mixture: null,
+    mixture: readMixture(file, architecture, path),
   };
   const isTied = file.tie_word_embeddings ?? architecture.tiesByDefault;
   return {architecture, config: checkDecoderConfig(config, path), isTied};
@@ -147,6 +159,18 @@ function kindOfLayer(file: HfConfig, architecture: Architecture, layer: number) 
 function windowOf(file: HfConfig, {windowIsOptional}: Architecture): number | null {
   const isUsed = file.use_sliding_window ?? !windowIsOptional;
   return isUsed ? (file.sliding_window ?? null) : null;
+}
+
+function readMixture(file: HfConfig, {isMixture, clampLimit}: Architecture, path: string): MixtureConfig | null {
+  if (!isMixture) return null;
+  const isPlain =
+    file.norm_topk_prob === true && (file.decoder_sparse_step ?? 1) === 1 && !file.mlp_only_layers?.length;
+  if (!isPlain || !file.num_experts || !file.num_experts_per_tok) {
+    throw new ModelError(
+      `${path}: only mixtures with num_experts, num_experts_per_tok and norm_topk_prob in every layer are supported.`,
+    );
+  }
+  return {numExperts: file.num_experts, numUsed: file.num_experts_per_tok, clampLimit};
 }
 
 function readFactors(file: HfConfig, {scalesEmbedding}: Architecture) {

@@ -33,9 +33,17 @@ const layerNames: Readonly<Record<string, string>> = {
   'mlp.up_proj': 'ffn_up',
   'mlp.gate_up_proj': 'ffn_up',
   'mlp.down_proj': 'ffn_down',
+  'mlp.gate': 'ffn_gate_inp',
   input_layernorm: 'attn_norm',
   pre_feedforward_layernorm: 'ffn_norm',
   post_feedforward_layernorm: 'post_ffw_norm',
+};
+
+/** Matrices of one expert; those of all experts of a layer become one tensor. */
+const expertNames: Readonly<Record<string, string>> = {
+  gate_proj: 'ffn_gate_exps',
+  up_proj: 'ffn_up_exps',
+  down_proj: 'ffn_down_exps',
 };
 
 /** The norm behind attention is the one before the MLP, unless the MLP has its own. */
@@ -52,31 +60,37 @@ export class HfTensors implements TensorReader {
   readonly path: string;
   readonly tensors: ReadonlyMap<string, WeightTensor>;
   readonly #folder: SafetensorsFolder;
-  readonly #originals = new Map<string, SafetensorsTensor>();
+  /** One tensor of the file, or one for each expert. */
+  readonly #originals = new Map<string, SafetensorsTensor[]>();
   readonly #addsOne: boolean;
 
   constructor(folder: SafetensorsFolder, {architecture, quantization, isTied}: HfTensorOptions) {
     this.path = folder.path;
     this.#folder = folder;
     this.#addsOne = architecture.hfNormsAddOne;
-    const tensors = new Map<string, WeightTensor>();
     for (const original of folder.tensors) {
-      const name = graphName(original.name, architecture);
-      if (name === null || (isTied && name === 'output.weight')) continue;
-      const shape = [...original.shape].reverse();
-      this.#originals.set(name, original);
-      tensors.set(name, {name, shape, layout: layoutFor(name, shape, quantization)});
+      const place = graphPlace(original.name, architecture);
+      if (place === null || (isTied && place.name === 'output.weight')) continue;
+      const parts = this.#originals.get(place.name) ?? [];
+      parts[place.part] = original;
+      this.#originals.set(place.name, parts);
     }
-    this.tensors = tensors;
+    this.tensors = new Map([...this.#originals].map(([name, parts]) => [name, toWeight(name, parts, quantization)]));
   }
 
   async readFloats({name}: WeightTensor): Promise<Float32Array> {
-    const original = this.#originals.get(name);
-    if (!original) throw this.missing(name);
-    if (original.type === 'U8')
-      throw new ModelError(`${this.path}: tensor "${original.name}" holds bytes, not weights.`);
-    const floats = toFloats(original.type, await this.#folder.read(original));
+    const parts: Float32Array[] = [];
+    for (const original of this.#originals.get(name) ?? []) parts.push(await this.#readPart(original));
+    const floats = joinFloats(parts);
     return this.#addsOne && name.endsWith('norm.weight') ? floats.map((value) => value + 1) : floats;
+  }
+
+  async #readPart(original: SafetensorsTensor | undefined): Promise<Float32Array> {
+    if (!original) throw new ModelError(`${this.path} lacks the tensors of an expert.`);
+    if (original.type === 'U8') {
+      throw new ModelError(`${this.path}: tensor "${original.name}" holds bytes, not weights.`);
+    }
+    return toFloats(original.type, await this.#folder.read(original));
   }
 
   async readBlocks(tensor: WeightTensor): Promise<BlockMatrix> {
@@ -88,18 +102,39 @@ export class HfTensors implements TensorReader {
   }
 }
 
-/** @returns null for buffers that are no weights */
-function graphName(name: string, {norms}: Architecture): string | null {
+/** Where a tensor of the file belongs; null for buffers that are no weights. */
+function graphPlace(name: string, {norms}: Architecture): {name: string; part: number} | null {
   if (name.endsWith('rotary_emb.inv_freq')) return null;
   const match = /^model\.layers\.(\d+)\.(.+)\.(weight|bias)$/.exec(name);
-  if (!match) return outerNames[name] ?? name;
+  if (!match) return {name: outerNames[name] ?? name, part: 0};
   const [, layer, part = '', kind] = match;
+  const [, expert, matrix = ''] = /^mlp\.experts\.(\d{1,4})\.(\w+)$/.exec(part) ?? [];
+  if (expert !== undefined)
+    return {name: `blk.${layer}.${expertNames[matrix] ?? matrix}.${kind}`, part: Number(expert)};
   const known = part === 'post_attention_layernorm' ? normBehindAttention[norms] : layerNames[part];
-  return known === undefined ? name : `blk.${layer}.${known}.${kind}`;
+  return {name: known === undefined ? name : `blk.${layer}.${known}.${kind}`, part: 0};
+}
+
+function toWeight(name: string, parts: readonly SafetensorsTensor[], quantization: Quantization): WeightTensor {
+  const shape = [...(parts.find((part) => part !== undefined)?.shape ?? [])].reverse();
+  const all = name.endsWith('_exps.weight') ? [...shape, parts.length] : shape;
+  return {name, shape: all, layout: layoutFor(name, all, quantization)};
+}
+
+function joinFloats(parts: readonly Float32Array[]): Float32Array {
+  if (parts.length === 1) return parts[0] as Float32Array;
+  const joined = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
 }
 
 function layoutFor(name: string, shape: readonly number[], quantization: Quantization): BlockLayout | null {
-  const isMatrix = shape.length === 2 && name.endsWith('.weight') && (shape[0] ?? 0) % 32 === 0;
+  const isMatrix =
+    shape.length > 1 && !name.includes('ffn_gate_inp') && name.endsWith('.weight') && (shape[0] ?? 0) % 32 === 0;
   if (quantization === 'none' || !isMatrix) return null;
   const bits = quantization === 'int4' && !sensitiveTensors.has(name) ? 4 : 8;
   return {bits, blockSize: 32, hasCorrections: false};

@@ -36,7 +36,15 @@ export class LinearBuilder {
    * @returns `[…, sum of their rows]`
    */
   product(result: Value, input: Value, tensorNames: readonly string[]): Value {
-    const tensors = tensorNames.map((name) => this.#source.tensor(name));
+    return this.productOf(
+      result,
+      input,
+      tensorNames.map((name) => this.#source.tensor(name)),
+    );
+  }
+
+  /** The same with tensors of the source. */
+  productOf(result: Value, input: Value, tensors: readonly WeightTensor[]): Value {
     const bias = this.#bias(result, tensors);
     if (bias === null) return this.#packedProduct(result, input, tensors);
     const unbiased = this.#packedProduct(`${result}.unbiased`, input, tensors);
@@ -63,7 +71,7 @@ export class LinearBuilder {
       let at = 0;
       for (const part of parts) {
         if (typeof part !== 'number') floats.set(await this.#source.floats([part]), at);
-        at += typeof part === 'number' ? part : (part.shape[0] ?? 0);
+        at += typeof part === 'number' ? part : part.shape.reduce((product, size) => product * size, 1);
       }
       return floats;
     });

@@ -14,7 +14,7 @@ import {makeFolder} from '../../../util/make-folder.ts';
 import {userCacheFolder} from '../../../util/user-folders.ts';
 
 /** To be raised with every change of the graph or of the file layout. */
-const builderVersion = 2;
+const builderVersion = 3;
 const descriptionFileName = 'description.json';
 /** How often a finished model tries to take its place when others are in the way. */
 const maxAttempts = 5;

@@ -32,6 +32,9 @@ export class WeightSource {
   /** The matrix converted last: its quants, scales and corrections are written one after the other. */
   #lastBlocks: {key: string; matrix: Promise<BlockMatrix>} | null = null;
 
+  /** Merged experts by name: what they are made of. */
+  readonly #mergedFrom = new Map<string, WeightTensor>();
+
   constructor(reader: TensorReader) {
     this.#reader = reader;
   }
@@ -48,6 +51,18 @@ export class WeightSource {
     return tensor;
   }
 
+  /**
+   * Matrices of all experts, `[columns, rows, experts]`, as one that sums over experts: `[experts * columns, rows]`.
+   * Use it as a tensor of this source.
+   */
+  mergedExperts(name: string): WeightTensor {
+    const tensor = this.tensor(name);
+    const [columns = 1, rows = 1, numExperts = 1] = tensor.shape;
+    const merged = {name: `${name}.merged`, shape: [columns * numExperts, rows], layout: tensor.layout};
+    this.#mergedFrom.set(merged.name, tensor);
+    return merged;
+  }
+
   /** Tensors that the graph did not take: parts of the model that would be silently left out. */
   unusedTensors(): string[] {
     return [...this.#reader.tensors.keys()].filter((name) => !this.#used.has(name));
@@ -56,7 +71,7 @@ export class WeightSource {
   /** @returns rows of all tensors below each other, as float32 */
   async floats(tensors: readonly WeightTensor[]): Promise<Float32Array> {
     const parts = [];
-    for (const tensor of tensors) parts.push(await this.#reader.readFloats(tensor));
+    for (const tensor of tensors) parts.push(await this.#readFloats(tensor));
     return concatFloats(parts);
   }
 
@@ -67,17 +82,49 @@ export class WeightSource {
     return this.#lastBlocks.matrix;
   }
 
+  async #readFloats(tensor: WeightTensor): Promise<Float32Array> {
+    const original = this.#mergedFrom.get(tensor.name);
+    if (!original) return this.#reader.readFloats(tensor);
+    return mergeRows(await this.#reader.readFloats(original), original, original.shape[0] ?? 1);
+  }
+
+  async #readBlocks(tensor: WeightTensor): Promise<BlockMatrix> {
+    const original = this.#mergedFrom.get(tensor.name);
+    if (!original) return this.#reader.readBlocks(tensor);
+    const matrix = await this.#reader.readBlocks(original);
+    const blocksPerRow = (original.shape[0] ?? 1) / matrix.blockSize;
+    return {
+      ...matrix,
+      quants: mergeRows(matrix.quants, original, (blocksPerRow * matrix.bits * matrix.blockSize) / 8),
+      scales: mergeRows(matrix.scales, original, blocksPerRow),
+      corrections: matrix.corrections && mergeRows(matrix.corrections, original, blocksPerRow),
+    };
+  }
+
   async #convert(tensors: readonly WeightTensor[]): Promise<BlockMatrix> {
     const parts = [];
-    for (const tensor of tensors) parts.push(await this.#reader.readBlocks(tensor));
+    for (const tensor of tensors) parts.push(await this.#readBlocks(tensor));
     return concatBlocks(parts);
   }
 }
 
-/** Rows (outputs) and columns (inputs) of a matrix; the file states columns first. */
+/** Rows (outputs) and columns (inputs) of a matrix; the file states columns first. Experts lie below each other. */
 export function matrixShape(tensor: WeightTensor): {rows: number; columns: number} {
-  const [columns = 1, rows = 1] = tensor.shape;
-  return {rows, columns};
+  const [columns = 1, ...others] = tensor.shape;
+  return {rows: others.reduce((product, size) => product * size, 1), columns};
+}
+
+/** Row r of each expert after the other, then row r + 1. @param length elements of one row of one expert */
+function mergeRows<T extends Float32Array | Uint8Array>(source: T, {shape}: WeightTensor, length: number): T {
+  const [, rows = 1, numExperts = 1] = shape;
+  const merged = source.slice() as T;
+  for (let expert = 0; expert < numExperts; expert++) {
+    for (let row = 0; row < rows; row++) {
+      const from = (expert * rows + row) * length;
+      merged.set(source.subarray(from, from + length), (row * numExperts + expert) * length);
+    }
+  }
+  return merged;
 }
 
 /** True when the matrices can be one packed product. */
