@@ -1,6 +1,6 @@
 /**
- * What the user named as model, as paths: nothing (the embedded model), a `.gguf` file, a folder that holds one, or a
- * Hugging Face folder with safetensors. Every way to get it wrong ends in a ModelError that says what was found, what is allowed and what to try.
+ * What the user named as model, as paths: nothing (the embedded model), a `.gguf` file, a folder that holds one, a Hugging
+ * Face folder with safetensors, or a Transformers.js folder with graphs in `onnx`. Every way to get it wrong ends in a ModelError that says what was found, what is allowed and what to try.
  */
 import {readdir, stat} from 'node:fs/promises';
 import {basename, dirname, join, resolve} from 'node:path';
@@ -24,7 +24,7 @@ export interface TextFiles {
 
 /** Absolute paths of a model's files. */
 export interface ModelFiles extends TextFiles {
-  /** The `.gguf` file, or the folder with `config.json` and safetensors. */
+  /** The `.gguf` or `.onnx` file, or the folder with `config.json` and safetensors. */
   weightsPath: string;
   tokenizerPath: string;
   /** The model as the user named it, for logs and as served name. */
@@ -34,7 +34,7 @@ export interface ModelFiles extends TextFiles {
 const embeddedModel = {displayName: 'smollm2-135m-instruct', folder: 'models/smollm2-135m-instruct'};
 
 const whatIsAllowed =
-  'Give a .gguf file, or a folder that holds one or a model in safetensors (config.json, model.safetensors, tokenizer.json).';
+  'Give a .gguf file, or a folder that holds one or a model in safetensors (config.json, model.safetensors, tokenizer.json) or in onnx/model.onnx.';
 
 /**
  * @param model path as the user gave it, relative to the working directory; null = the embedded model
@@ -49,6 +49,7 @@ export async function resolveModel(model: string | null): Promise<ModelFiles> {
   if (!stats) throw missingModelError(model);
   if (stats.isDirectory()) return filesOfFolder(path, model);
   if (isGguf(path)) return filesWithWeights(dirname(path), path, model);
+  if (path.toLowerCase().endsWith('.onnx')) return filesWithWeights(folderOfGraph(path), path, model);
   throw new ModelError(`The model ${model} is not a .gguf file. ${whatIsAllowed}`);
 }
 
@@ -57,6 +58,8 @@ async function filesOfFolder(folder: string, displayName: string): Promise<Model
   const names = all.filter(isGguf).sort();
   const [name, ...others] = names;
   if (name === undefined && hasSafetensors(all)) return filesWithWeights(folder, folder, displayName);
+  const graph = name === undefined ? await findGraph(folder, all) : null;
+  if (graph !== null) return filesWithWeights(folder, graph, displayName);
   if (name === undefined) throw await noWeightsError(folder, displayName);
   if (others.length > 0) {
     throw new ModelError(
@@ -65,6 +68,21 @@ async function filesOfFolder(folder: string, displayName: string): Promise<Model
     );
   }
   return filesWithWeights(folder, join(folder, name), displayName);
+}
+
+/** Which graph of a Transformers.js folder is taken when none is named: the first that is there. */
+const graphNames = ['model.onnx', 'model_q4.onnx', 'model_int8.onnx'];
+
+async function findGraph(folder: string, names: readonly string[]): Promise<string | null> {
+  if (!names.includes('onnx')) return null;
+  const graphs = await readdir(join(folder, 'onnx')).catch((): string[] => []);
+  const name = graphNames.find((graph) => graphs.includes(graph));
+  return name === undefined ? null : join(folder, 'onnx', name);
+}
+
+/** `<folder>/onnx/<graph>.onnx`: the other files of the model are one folder up. */
+function folderOfGraph(path: string): string {
+  return basename(dirname(path)) === 'onnx' ? dirname(dirname(path)) : dirname(path);
 }
 
 async function filesWithWeights(folder: string, weightsPath: string, displayName: string): Promise<ModelFiles> {

@@ -42,6 +42,19 @@ describe('resolveModel', () => {
     expect(await resolveModel(folder)).toMatchObject({weightsPath: folder, configPath: join(folder, 'config.json')});
   });
 
+  it('takes a folder with graphs in onnx, and a graph of it', async () => {
+    const folder = await createTemporaryFolder({
+      'onnx/model_q4.onnx': '',
+      'onnx/model_fp16.onnx': '',
+      'config.json': '{}',
+      'tokenizer.json': '{}',
+    });
+    const q4 = join(folder, 'onnx', 'model_q4.onnx');
+    expect(await resolveModel(folder)).toMatchObject({weightsPath: q4, folder});
+    const named = await resolveModel(join(folder, 'onnx', 'model_fp16.onnx'));
+    expect(named).toMatchObject({folder, tokenizerPath: join(folder, 'tokenizer.json')});
+  });
+
   it('lists the files when there are several', async () => {
     const folder = await createTemporaryFolder({'b.gguf': '', 'a.gguf': '', 'tokenizer.json': '{}'});
     await expectModelError(folder, '2 .gguf files: a.gguf, b.gguf', 'for example');
