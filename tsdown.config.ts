@@ -6,6 +6,7 @@
  * collide.
  */
 import {readdirSync} from 'node:fs';
+import {fileURLToPath} from 'node:url';
 import {defineConfig} from 'tsdown';
 
 const commands = readdirSync('src/commands').map((file) => file.replace(/\.tsx?$/, ''));
@@ -27,6 +28,9 @@ export default defineConfig({
   dts: false,
   sourcemap: true,
   fixedExtension: false,
+  // React has a quick build and one for development; its developer tools are never there.
+  define: {'process.env.NODE_ENV': '"production"'},
+  alias: {'react-devtools-core': fileURLToPath(new URL('scripts/empty-module.ts', import.meta.url))},
   deps: {
     neverBundle: ['@oclif/core', 'autocannon', 'koffi', 'onnxruntime-node', 'prom-client', 'tokenizers'],
     alwaysBundle: [/.*/],

@@ -22,13 +22,10 @@ export function drawActivity(state: ViewState, context: LiveContext): string[] {
   const {width, maxLines, paint} = context;
   const lines = activityLines(state, context);
   if (lines.length <= maxLines) return lines;
-  const kept = lines.slice(lines.length - Math.max(1, maxLines));
-  return state.phase === 'tool-approval'
-    ? [...lines.slice(0, Math.max(0, maxLines - 1)), paint(cutToWidth(approvalKeys, width), ['warn'])]
-    : kept;
+  return lines.slice(-Math.max(1, maxLines));
 }
 
-const approvalKeys = 'Run it? y once · a always for this tool · e edit · n no, with a reason';
+const approvalKeys = 'y once · a always for this tool · e edit · n no, with a reason';
 
 function activityLines(state: ViewState, {width, paint, nowMs}: LiveContext): string[] {
   const seconds = shortTime(nowMs - state.phaseStartMs);
@@ -49,7 +46,7 @@ function activityLines(state: ViewState, {width, paint, nowMs}: LiveContext): st
     case 'tool-call':
       return state.calls.flatMap((call) => drawCall(call.function, width, paint));
     case 'tool-approval':
-      return [...drawCall(state.activeCall!.function, width, paint), paint(cutToWidth(approvalKeys, width), ['warn'])];
+      return wrapSpans([span(`Run ${state.activeCall!.function.name}? ${approvalKeys}`, 'warn')], paint, {width});
     case 'tool-running':
       return turning(`${state.activeCall?.function.name ?? 'tool'} runs · ${seconds}`);
   }

@@ -1,0 +1,2 @@
+/** Stands in the bundle where an optional package is not wanted. */
+export default {};
