@@ -4,7 +4,13 @@ import {defineConfig} from 'vitest/config';
 export default defineConfig({
   test: {
     projects: [
-      {test: {name: 'quick', include: ['test/{unit,contract,property,golden}/**/*.test.ts'], testTimeout: 20_000}},
+      {
+        test: {
+          name: 'quick',
+          include: ['test/{unit,contract,property,golden}/**/*.test.{ts,tsx}'],
+          testTimeout: 20_000,
+        },
+      },
       {
         test: {
           name: 'e2e',

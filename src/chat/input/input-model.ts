@@ -34,6 +34,7 @@ const hints: Readonly<Record<Purpose, string>> = {
   arguments: 'Arguments as JSON (Enter runs)',
 };
 
+const leaveHint = 'Ctrl-C again to leave';
 const pastedLinesShown = 10;
 
 export class InputModel {
@@ -173,8 +174,8 @@ export class InputModel {
       return actions.stop();
     }
     if (this.#typed.editor.text !== '') return this.#change(emptyEditor);
-    if (this.#lastKey === 'ctrl-c') return actions.quit();
-    this.#typed = {editor: emptyEditor, hint: 'Ctrl-C again to leave'};
+    if (this.#typed.hint === leaveHint) return actions.quit();
+    this.#typed = {editor: emptyEditor, hint: leaveHint};
     this.#tellAll();
   }
 

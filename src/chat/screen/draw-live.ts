@@ -19,7 +19,7 @@ export interface LiveContext {
 
 /** What goes on; nothing while the model is idle. */
 export function drawActivity(state: ViewState, context: LiveContext): string[] {
-  const {width, maxLines, paint} = context;
+  const {maxLines} = context;
   const lines = activityLines(state, context);
   if (lines.length <= maxLines) return lines;
   return lines.slice(-Math.max(1, maxLines));

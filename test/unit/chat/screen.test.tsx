@@ -1,0 +1,155 @@
+import {render} from 'ink-testing-library';
+import {describe, expect, it, vi} from 'vitest';
+import type {Approval} from '../../../src/chat/conversation/run-turn.ts';
+import {InputHistory} from '../../../src/chat/input/history.ts';
+import {type InputActions, InputModel} from '../../../src/chat/input/input-model.ts';
+import {ChatScreen} from '../../../src/chat/screen/chat-screen.tsx';
+import {paintNone} from '../../../src/chat/screen/spans.ts';
+import {ScreenStore} from '../../../src/chat/state/screen-store.ts';
+import {initialView, type ViewEvent} from '../../../src/chat/state/view-state.ts';
+
+const stats = {
+  promptTokens: 100,
+  completionTokens: 20,
+  timeToFirstTokenMs: 310,
+  tokensPerSecond: 42.1,
+  tokensPerSecondOverall: 40,
+  totalMs: 700,
+  reasoningMs: 0,
+  reasoningPieces: 0,
+};
+
+function open(reasoning: 'show' | 'fold' | 'hide' = 'fold') {
+  const store = new ScreenStore(initialView('1.0.0', {reasoning, raw: false}));
+  const input = new InputModel(new InputHistory(null));
+  const done: {submitted: string[]; stops: number; approvals: Approval[]; quits: number} = {
+    submitted: [],
+    stops: 0,
+    approvals: [],
+    quits: 0,
+  };
+  const actions: InputActions = {
+    submit: (text) => done.submitted.push(text),
+    stop: () => done.stops++,
+    approve: (approval) => done.approvals.push(approval),
+    showThought: () => store.tell({type: 'show-thought'}),
+    showLastCall() {},
+    clearScreen() {},
+    quit: () => done.quits++,
+  };
+  const screen = render(
+    <ChatScreen store={store} input={input} actions={actions} paint={paintNone} numTools={() => 0} />,
+  );
+  const frame = () => screen.lastFrame() ?? '';
+  const tell = (...events: ViewEvent[]) => {
+    for (const event of events) store.tell(event);
+    store.flush();
+  };
+  const shows = (part: string) => vi.waitFor(() => expect(frame()).toContain(part));
+  const type = async (keys: string) => {
+    screen.stdin.write(keys);
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return {screen, frame, tell, shows, type, done};
+}
+
+const question: ViewEvent = {type: 'question', text: 'why?'};
+const round: ViewEvent = {type: 'round-start', round: 1};
+const answerEnd: ViewEvent = {
+  type: 'answer-end',
+  message: {role: 'assistant', content: ''},
+  finishReason: 'stop',
+  stats,
+};
+const call = {id: 'c', type: 'function', function: {name: 'get_time', arguments: '{"a":1}'}} as const;
+
+describe('the screen', () => {
+  it('goes from waiting to an answer to the numbers of it', async () => {
+    const {tell, shows} = open();
+    await shows('connecting');
+    tell({type: 'facts', facts: {modelName: 'm', maxModelLen: 8000}}, question, round);
+    await shows('waiting for the first token');
+    tell({type: 'text-delta', text: '# Title\n\nfirst **bold** par'});
+    await shows('first bold par');
+    tell({type: 'text-delta', text: 'agraph'}, answerEnd, {type: 'turn-end', outcome: 'done', error: null});
+    await shows('m · ctx 120/8k (2 %) · 20 tokens · 42.1 tok/s · TTFT 310 ms');
+    await shows('first bold paragraph');
+  });
+
+  it('folds a thought to one line, and shows it when asked', async () => {
+    const {tell, shows, frame, type} = open();
+    tell(question, round, {type: 'reasoning-delta', text: 'deep thinking'});
+    await shows('thinks');
+    tell({type: 'text-delta', text: 'answer'});
+    await shows('ctrl-t shows');
+    expect(frame()).not.toContain('│ deep thinking');
+    await type('\u0014');
+    await shows('│ deep thinking');
+  });
+
+  it('shows thoughts while they come when told to', async () => {
+    const {tell, shows} = open('show');
+    tell(question, round, {type: 'reasoning-delta', text: 'deep thinking'});
+    await shows('│ deep thinking');
+  });
+
+  it('shows a call, asks for it and shows its result', async () => {
+    const {tell, shows, type, done} = open();
+    tell(question, round, {type: 'tool-call-start', index: 0, id: 'c', name: 'get_time'});
+    tell({type: 'tool-call-delta', index: 0, argumentsText: '{"a":'});
+    await shows('get_time {"a":');
+    tell({...answerEnd, message: {role: 'assistant', content: '', tool_calls: [call]}}, {type: 'approval-asked', call});
+    await shows('Run get_time? y once');
+    await type('y');
+    expect(done.approvals).toEqual([{type: 'once'}]);
+    tell({type: 'tool-start', call});
+    await shows('get_time runs');
+    tell({type: 'tool-end', call, result: {text: 'noon\u001b[2J', isError: false}});
+    await shows('⎿ noon␛[2J');
+  });
+
+  it('asks why not', async () => {
+    const {tell, shows, type, done} = open();
+    tell(question, {type: 'approval-asked', call});
+    await shows('Run get_time?');
+    await type('n');
+    await type('because');
+    await type('\r');
+    expect(done.approvals).toEqual([{type: 'no', reason: 'because'}]);
+  });
+
+  it('says errors and what was stopped', async () => {
+    const {tell, shows} = open();
+    tell(question, {type: 'turn-end', outcome: 'error', error: new Error('bad thing')});
+    await shows('bad thing');
+    tell(question, {type: 'turn-end', outcome: 'stopped', error: null});
+    await shows('(stopped)');
+  });
+
+  it('sends a paste of many lines whole, and nothing before Enter', async () => {
+    const {shows, type, done} = open();
+    const lines = Array.from({length: 500}, (_, index) => `line ${index}`);
+    await type(`\u001b[200~${lines.join('\r')}\u001b[201~`);
+    await shows('[pasted 500 lines]');
+    expect(done.submitted).toEqual([]);
+    await type('\r');
+    expect(done.submitted).toEqual([lines.join('\n')]);
+  });
+
+  it('stops with Escape and Ctrl-C, and leaves at the second Ctrl-C', async () => {
+    const {tell, type, shows, done} = open();
+    tell(question);
+    await shows('esc to stop');
+    await type('\u0003');
+    expect(done.stops).toBe(1);
+    tell({type: 'turn-end', outcome: 'stopped', error: null});
+    await shows('(stopped)');
+    await type('text');
+    await type('\u0003');
+    await type('\u0003');
+    await shows('Ctrl-C again to leave');
+    expect(done.quits).toBe(0);
+    await type('\u0003');
+    expect(done.quits).toBe(1);
+  });
+});
