@@ -53,7 +53,8 @@ function loadOptions(model: string | null, options: ChatOptions): LoadLlmOptions
       reasoningParser: options.reasoningParser,
       reasoningParserPlugin: null,
       stopSparesReasoning: false,
-      toolStrictLevel: null,
+      // A small model writes calls that fit when it can write no others.
+      toolStrictLevel: 'parameter',
       enforcesStrictToolCalling: true,
     },
     engine: engineOptionsSchema.parse({...engineFields(options), maxNumSeqs: 1}),

@@ -46,7 +46,7 @@ export async function* runTurn(talk: TalkMessage[], parts: TurnParts): AsyncGene
   try {
     for (let round = 1; ; round++) {
       yield {type: 'round-start', round};
-      const answer = yield* runRound(talk, parts);
+      const answer = yield* runRound(talk, round === 1 ? parts : {...parts, settings: withFreeChoice(parts.settings)});
       if (signal.aborted) return yield {type: 'turn-end', outcome: 'stopped', error: null};
       const calls = answer?.tool_calls ?? [];
       if (calls.length === 0) return yield {type: 'turn-end', outcome: 'done', error: null};
@@ -57,6 +57,13 @@ export async function* runTurn(talk: TalkMessage[], parts: TurnParts): AsyncGene
   } catch (error) {
     yield {type: 'turn-end', outcome: 'error', error: error instanceof Error ? error : new Error(String(error))};
   }
+}
+
+/** A call that the person demanded is made once; what comes of it is said in free words. */
+function withFreeChoice(settings: TalkSettings): TalkSettings {
+  const {tool_choice: choice, ...fields} = settings.fields;
+  const isDemanded = choice === 'required' || typeof choice === 'object';
+  return isDemanded ? {...settings, fields: {...fields, tool_choice: 'auto'}} : settings;
 }
 
 /** One answer of the model. What came before an end by force is kept, calls that were cut are not. */

@@ -15,6 +15,7 @@ interface TurnSetup {
   maxRounds?: number;
   retries?: number;
   signal?: AbortSignal;
+  fields?: Record<string, unknown>;
 }
 
 async function play(backend: ScriptedBackend, setup: TurnSetup = {}) {
@@ -22,7 +23,16 @@ async function play(backend: ScriptedBackend, setup: TurnSetup = {}) {
   const tools = new ToolBox(builtInTool('calculator'), {approval: 'ask', allowsChanges: false, folder: '.'});
   const {approval = {type: 'once'}, maxRounds = 3, retries = 0, signal = new AbortController().signal} = setup;
   const events: TurnEvent[] = [];
-  const parts = {backend, settings, tools, maxRounds, retries, signal, approve: async () => approval};
+  const {fields = {}} = setup;
+  const parts = {
+    backend,
+    settings: {...settings, fields},
+    tools,
+    maxRounds,
+    retries,
+    signal,
+    approve: async () => approval,
+  };
   for await (const event of runTurn(talk, parts)) events.push(event);
   return {talk, events, end: events.at(-1)};
 }
@@ -64,6 +74,12 @@ describe('runTurn', () => {
     const backend = new ScriptedBackend([...call('calculator', argumentsText), finish('tool_calls')], [finish()]);
     const {talk} = await play(backend);
     expect((talk[2] as {content: string}).content).toMatch(fault);
+  });
+
+  it('demands a call only once', async () => {
+    const backend = new ScriptedBackend(calculatorCall, [text('14'), finish()]);
+    await play(backend, {fields: {tool_choice: 'required'}});
+    expect(backend.requests.map(({tool_choice}) => tool_choice)).toEqual(['required', 'auto']);
   });
 
   it('ends after the allowed rounds', async () => {
