@@ -14,7 +14,7 @@ const layers = {
   // The tokenizer of a local model makes prompts of an exact length without asking a server.
   'bench': ['core/protocol', 'core/util', 'core/errors', 'core/model'],
   'parse-output': ['core/load-answer-formats', 'core/parsers', 'core/errors', 'core/util'],
-  'render-template': ['core/renderer', 'core/model', 'core/protocol', 'core/errors', 'core/util'],
+  'render-template': ['core/parsers', 'core/renderer', 'core/model', 'core/protocol', 'core/errors', 'core/util'],
   'core/output': ['core/sampling', 'core/engine/protocol', ...leaves],
   'core/renderer': ['core/sampling', ...leaves],
   'core/parsers': ['core/sampling', ...leaves],

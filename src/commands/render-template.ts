@@ -51,7 +51,7 @@ export default class RenderTemplate extends BaseCommand {
     const context = await this.createContext();
     const settings = {...options, model: positional, ...(await this.readPipe(options, context))};
     const render = () => runRenderTemplate(settings, context);
-    if (options.watch) return this.watch(settings, render);
+    if (options.watch) return this.watch(settings, context, render);
     process.exitCode = await render();
   }
 
@@ -78,17 +78,18 @@ export default class RenderTemplate extends BaseCommand {
   }
 
   /** Renders now and after every change of a file, until the person has enough. A mistake ends nothing. */
-  private async watch(options: RunOptions, render: () => Promise<number>): Promise<void> {
+  private async watch(options: RunOptions, context: RunContext, render: () => Promise<number>): Promise<void> {
     const paths = watchedFiles(options);
-    const {watchFiles} = await import('../render-template/watch.ts');
+    const {ownLines, watchFiles} = await import('../render-template/watch.ts');
     const ending = new AbortController();
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ending.abort());
+    const screen = ownLines(process.stdout, context);
     const renderAgain = async () => {
-      if (process.stdout.isTTY) process.stdout.write('\u001b[2J\u001b[H');
+      screen.clear();
       await render().catch((error: unknown) => {
-        for (const line of errorLines(error, {showsStack: false})) this.writeError(line);
+        for (const line of errorLines(error, {showsStack: false})) context.writeError(line);
       });
-      this.writeError(`${new Date().toLocaleTimeString()}  watching ${paths.join(', ')}; Ctrl+C ends`);
+      context.writeError(`${new Date().toLocaleTimeString()}  watching ${paths.join(', ')}; Ctrl+C ends`);
     };
     await renderAgain();
     await watchFiles(paths, renderAgain, ending.signal);

@@ -19,7 +19,7 @@ const changes: Readonly<Record<string, Change>> = {
   template: ({request, options}, value) => ({request, options: {...options, chatTemplate: value, templateName: null}}),
 };
 
-const allowed = 'allowed: tools, generation-prompt, template=FILE, kwargs.NAME=VALUE';
+const allowed = 'allowed: tools, generation-prompt, template=FILE, kwargs.NAME=VALUE, url';
 
 /** @throws UsageError for a comparison that does not exist or that compares nothing */
 export function otherSide(what: string, request: ChatCompletionRequest, options: RenderTemplateOptions): Side {

@@ -61,6 +61,9 @@ export const renderTemplateOptionsSchema = z.object({
     .enum(['auto', 'string', 'openai'])
     .default('auto')
     .meta(template({description: 'Whether the template gets message content as text or as a list of parts'})),
+  url: optionalText().meta(
+    input({description: 'A running server that renders in place of this command', valueName: 'URL'}),
+  ),
   escapeControlTokens: z
     .boolean()
     .default(false)
@@ -93,11 +96,25 @@ export const renderTemplateOptionsSchema = z.object({
     .boolean()
     .default(false)
     .meta(output({description: 'The variables that the template reads, and which of them have a value'})),
+  mask: z
+    .boolean()
+    .default(false)
+    .meta(output({description: 'Underline what the generation blocks of the template write'})),
+  check: z
+    .boolean()
+    .default(false)
+    .meta(
+      output({description: 'Warn of what looks wrong: doubled BOS, control tokens in messages, unstable prefixes'}),
+    ),
+  analyze: z
+    .boolean()
+    .default(false)
+    .meta(output({description: 'What the template can do, and the parsers that fit it', firstPage: true})),
   diff: optionalText().meta(
     output({
       description:
-        'Compare with another rendering: tools (without them), generation-prompt (without it), template=FILE, or ' +
-        'kwargs.NAME=VALUE; exit code 3 when they differ',
+        'Compare with another rendering: tools (without them), generation-prompt (without it), template=FILE, ' +
+        'kwargs.NAME=VALUE, or url (the server of --url); exit code 3 when they differ',
       valueName: 'WHAT',
       firstPage: true,
     }),

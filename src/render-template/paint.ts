@@ -8,6 +8,7 @@ export interface Palette {
   role(text: string): string;
   generation(text: string): string;
   dim(text: string): string;
+  underlined(text: string): string;
   added(text: string): string;
   removed(text: string): string;
 }
@@ -20,6 +21,7 @@ const colours: Palette = {
   role: sgr(36, 39),
   generation: sgr(33, 39),
   dim: sgr(2, 22),
+  underlined: sgr(4, 24),
   added: sgr(32, 39),
   removed: sgr(31, 39),
 };
@@ -29,6 +31,7 @@ export const noColours: Palette = {
   role: unchanged,
   generation: unchanged,
   dim: unchanged,
+  underlined: unchanged,
   added: unchanged,
   removed: unchanged,
 };

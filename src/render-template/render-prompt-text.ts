@@ -5,7 +5,7 @@
 import {UsageError, ValidationError} from '../core/errors.ts';
 import {type PromptSource, sourceText} from '../core/model/prompt-parts.ts';
 import type {ChatCompletionRequest} from '../core/protocol/openai/chat-completion.ts';
-import {type ChatTemplate, compileChatTemplate} from '../core/renderer/chat-template.ts';
+import {type ChatTemplate, type ChatTemplateOptions, compileChatTemplate} from '../core/renderer/chat-template.ts';
 import type {ContentFormat} from '../core/renderer/content-parts.ts';
 import {chooseTemplate} from '../core/renderer/find-chat-template.ts';
 import {knowsHarmony, renderHarmony} from '../core/renderer/harmony/render-harmony.ts';
@@ -20,6 +20,8 @@ export interface PromptRenderer {
   /** Where the template comes from: a path, a flag, or `harmony`. */
   origin: string;
   contentFormat: ContentFormat;
+  /** `[start, end]` of what `generation` blocks write, in UTF-16 units. */
+  generated(request: ChatCompletionRequest): Promise<[number, number][]>;
   /** @throws ValidationError, TemplateError */
   render(request: ChatCompletionRequest): Promise<PromptSource>;
 }
@@ -53,16 +55,23 @@ export async function openRenderer(
     escapesControlTokens: options.escapeControlTokens,
     tokenizer: {specialTokens: model.specialTokens, controlTokens: (await controlTokens(model, options)) ?? []},
   };
-  const open = {
+  const open = (options: ChatTemplateOptions = {}) => ({
     source: template.source,
     contentFormat,
-    render: (variables: Readonly<Record<string, unknown>>) => template.render(variables, {now, limits: {timeoutMs}}),
-  };
+    render: (variables: Readonly<Record<string, unknown>>) =>
+      template.render(variables, {now, limits: {timeoutMs}, ...options}),
+  });
   return {
     template,
     origin: model.templates.source,
     contentFormat,
-    render: (request) => renderRequest(request, open, renderOptions),
+    render: (request) => renderRequest(request, open(), renderOptions),
+    async generated(request) {
+      const ranges: [number, number][] = [];
+      const collecting = open({onGenerated: (start, end) => ranges.push([start, end])});
+      await renderRequest(request, collecting, {...renderOptions, escapesControlTokens: false});
+      return ranges;
+    },
   };
 }
 
@@ -105,6 +114,7 @@ function harmonyRenderer(modelName: string, now: () => Date): PromptRenderer {
     template: null,
     origin: 'harmony',
     contentFormat: 'openai',
+    generated: async () => [],
     render: async (request) => renderHarmony(request, settings()),
   };
 }

@@ -6,6 +6,9 @@ import {sourceText} from '../core/model/prompt-parts.ts';
 import type {Tokenizer} from '../core/model/tokenizer.ts';
 import type {ChatCompletionRequest} from '../core/protocol/openai/chat-completion.ts';
 import {templateVariables} from '../core/renderer/template-variables.ts';
+import {codePointLength} from '../core/util/python-text.ts';
+import {analysisRows, analyze} from './analyze.ts';
+import {findWarnings} from './check.ts';
 import {type OpenedModel, openModel} from './open-model.ts';
 import type {RenderTemplateOptions} from './options.ts';
 import {type Palette, paintPrompt, spanTable, table, tokenTable} from './paint.ts';
@@ -23,6 +26,9 @@ export interface Rendering {
   /** Control tokens of the vocabulary; without tokenizer the special tokens that the configuration names. */
   controlTexts: string[];
   variables: VariableUse[];
+  /** `[start, end]` of what `generation` blocks write, in UTF-16 units. */
+  generated: [number, number][];
+  options: RenderTemplateOptions;
 }
 
 export interface VariableUse {
@@ -55,6 +61,8 @@ export async function renderOnce(
     request,
     controlTexts,
     variables: variablesOf(renderer, model, request),
+    generated: await renderer.generated(request),
+    options,
   };
 }
 
@@ -72,8 +80,8 @@ function variablesOf({template}: PromptRenderer, model: OpenedModel, request: Ch
 }
 
 /** Keys in the order in which they are printed. */
-export function renderingJson(rendering: Rendering): Record<string, unknown> {
-  const {text, spans, tokens, renderer, variables} = rendering;
+export async function renderingJson(rendering: Rendering): Promise<Record<string, unknown>> {
+  const {text, spans, tokens, renderer, variables, options} = rendering;
   return {
     prompt: text,
     token_ids: tokens?.map(({id}) => id) ?? null,
@@ -84,11 +92,21 @@ export function renderingJson(rendering: Rendering): Record<string, unknown> {
     template: {source: renderer.origin, sha256: hashOf(renderer)},
     content_format: renderer.contentFormat,
     variables: variables.map(({name, isRead, isGiven}) => ({name, read: isRead, given: isGiven})),
+    generation_mask: generationMask(rendering),
+    warnings: await findWarnings(rendering),
+    ...(options.analyze ? {analysis: await analyze(renderer)} : {}),
   };
 }
 
 function tokenJson({index, id, text, isWhole, isSpecial, offset, message}: PromptToken) {
   return {index, id, ...(isWhole ? {text} : {bytes: text}), special: isSpecial, offset, message};
+}
+
+/** For each token whether it begins inside a `generation` block; null without such blocks or without tokens. */
+function generationMask({generated, tokens, text}: Rendering): number[] | null {
+  if (generated.length === 0 || tokens === null) return null;
+  const ranges = generated.map((range) => range.map((end) => codePointLength(text.slice(0, end))));
+  return tokens.map(({offset: [at]}) => (ranges.some(([start, end]) => start! <= at && at < end!) ? 1 : 0));
 }
 
 function generationPrompt({text, spans}: Rendering): string {
@@ -105,12 +123,15 @@ export interface ViewOptions extends RenderTemplateOptions {
 }
 
 /** What a person reads; the prompt first, then what was asked for. */
-export function renderingView(rendering: Rendering, options: ViewOptions): string {
+export async function renderingView(rendering: Rendering, options: ViewOptions): Promise<string> {
   const sections = [
     promptView(rendering, options),
     ...(options.tokens ? [lines(tokenTable(neededTokens(rendering, '--tokens')))] : []),
     ...(options.spans ? [lines(spanView(rendering))] : []),
     ...(options.vars ? [lines(variableView(rendering))] : []),
+    ...(options.mask ? [maskView(rendering, options)] : []),
+    ...(options.analyze ? [lines(table(analysisRows(await analyze(rendering.renderer))))] : []),
+    ...(options.check ? [checkView(await findWarnings(rendering))] : []),
     options.palette.dim(summaryLine(rendering)),
   ];
   return sections.join('\n\n');
@@ -118,6 +139,19 @@ export function renderingView(rendering: Rendering, options: ViewOptions): strin
 
 function promptView({text, spans, controlTexts}: Rendering, {palette, whitespace}: ViewOptions): string {
   return paintPrompt(text, spans, {palette, controlTexts, showsWhitespace: whitespace});
+}
+
+/** Underlined where there are colours; the places as numbers everywhere. */
+function maskView({text, generated}: Rendering, {palette}: ViewOptions): string {
+  if (generated.length === 0) return 'template has no generation block';
+  const shown = generated.map(
+    ([start, end]) => `${start}-${end}  ${palette.underlined(JSON.stringify(text.slice(start, end)))}`,
+  );
+  return lines(['generation blocks', ...shown]);
+}
+
+function checkView(warnings: readonly string[]): string {
+  return warnings.length === 0 ? 'nothing looks wrong' : lines(warnings.map((warning) => `Warning: ${warning}`));
 }
 
 function spanView({spans, tokens, text}: Rendering): string[] {

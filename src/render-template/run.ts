@@ -14,6 +14,7 @@ import type {RenderTemplateOptions} from './options.ts';
 import type {Palette} from './paint.ts';
 import {table} from './paint.ts';
 import {type ReadText, readRequest} from './read-request.ts';
+import {renderRemotely} from './remote.ts';
 import {clockOf} from './render-prompt-text.ts';
 import {neededTokens, type Rendering, renderingJson, renderingView, renderOnce} from './rendering.ts';
 
@@ -33,6 +34,9 @@ export interface RunContext {
   palette: Palette;
 }
 
+/** Flags that show more than the prompt. */
+const viewFlags = ['tokens', 'spans', 'vars', 'whitespace', 'mask', 'check', 'analyze'] as const;
+
 /** The two sides differ, or a row of a batch missed what it expects. */
 const differsExitCode = 3;
 
@@ -42,16 +46,30 @@ export async function runRenderTemplate(options: RunOptions, context: RunContext
   if (options.batch !== null) return runBatch(options.batch, options, context);
   const request = await readRequest(options, context.readText);
   if (options.diff !== null) return runDiff(options.diff, request, options, context);
-  context.write(output(await renderOnce(options.model, request, options), options, context));
+  if (options.url !== null) return runRemotely(options.url, request, options, context);
+  context.write(await output(await renderOnce(options.model, request, options), options, context));
   return 0;
 }
 
-function output(rendering: Rendering, options: RunOptions, {isTerminal, palette}: RunContext): string {
-  if (options.json) return `${writeJson(renderingJson(rendering))}\n`;
+/** What a server makes of the request: only text and ids are known. */
+async function runRemotely(
+  url: string,
+  request: ChatCompletionRequest,
+  {json, ids}: RunOptions,
+  context: RunContext,
+): Promise<number> {
+  const {text, tokenIds} = await renderRemotely(url, request);
+  if (json) context.write(`${writeJson({prompt: text, token_ids: tokenIds, token_count: tokenIds.length})}\n`);
+  else context.write(ids ? `${JSON.stringify(tokenIds)}\n` : text);
+  return 0;
+}
+
+async function output(rendering: Rendering, options: RunOptions, {isTerminal, palette}: RunContext): Promise<string> {
+  if (options.json) return `${writeJson(await renderingJson(rendering))}\n`;
   if (options.ids) return `${JSON.stringify(neededTokens(rendering, '--ids').map(({id}) => id))}\n`;
-  const asksForView = options.tokens || options.spans || options.vars || options.whitespace;
+  const asksForView = viewFlags.some((flag) => options[flag]);
   if (options.text || !(isTerminal || asksForView)) return rendering.text;
-  return `${renderingView(rendering, {...options, palette})}\n`;
+  return `${await renderingView(rendering, {...options, palette})}\n`;
 }
 
 async function listTemplates({model: name, chatTemplate, json}: RunOptions, {write}: RunContext): Promise<number> {
@@ -98,21 +116,40 @@ async function runDiff(
   options: RunOptions,
   context: RunContext,
 ): Promise<number> {
-  const other = otherSide(what, request, options);
-  const [before, after] = [
-    await renderOnce(options.model, request, options),
-    await renderOnce(options.model, other.request, other.options),
-  ];
+  const before = await renderOnce(options.model, request, options);
+  const {label, ...after} = await otherRendering(what, request, options);
   const lines = diffLines(before.text, after.text);
   const differs = before.text !== after.text;
   if (options.json) context.write(`${writeJson(diffJson(differs, before, after))}\n`);
-  else if (differs) context.write(diffView(lines, other.label, context.palette));
-  else context.writeError(`no difference ${other.label}`);
+  else if (differs) context.write(diffView(lines, label, context.palette));
+  else context.writeError(`no difference ${label}`);
   return differs ? differsExitCode : 0;
 }
 
-function diffJson(differs: boolean, before: Rendering, after: Rendering): Record<string, unknown> {
-  const side = ({text, tokens}: Rendering) => ({prompt: text, token_count: tokens?.length ?? null});
+/** The side that a comparison is made with; `url` = the server of `--url`. */
+async function otherRendering(
+  what: string,
+  request: ChatCompletionRequest,
+  options: RunOptions,
+): Promise<Side & {label: string}> {
+  if (what !== 'url') {
+    const other = otherSide(what, request, options);
+    const {text, tokens} = await renderOnce(options.model, other.request, other.options);
+    return {label: other.label, text, tokens};
+  }
+  if (options.url === null) throw new UsageError('--diff url needs a server', {hint: 'give one with --url'});
+  const {text, tokenIds} = await renderRemotely(options.url, request);
+  return {label: `as ${options.url} renders it`, text, tokens: tokenIds};
+}
+
+/** What a comparison needs of a rendering. */
+interface Side {
+  text: string;
+  tokens: readonly unknown[] | null;
+}
+
+function diffJson(differs: boolean, before: Side, after: Side): Record<string, unknown> {
+  const side = ({text, tokens}: Side) => ({prompt: text, token_count: tokens?.length ?? null});
   return {differs, before: side(before), after: side(after)};
 }
 

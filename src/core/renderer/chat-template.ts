@@ -34,6 +34,8 @@ export interface ChatTemplateOptions {
   /** The clock of `strftime_now`; absent = the machine's. */
   now?: () => Date;
   limits?: Partial<RenderLimits>;
+  /** Hears where in the text a `generation` block stands, in UTF-16 units. */
+  onGenerated?: (start: number, end: number) => void;
 }
 
 /** @throws TemplateError when the source does not parse or uses a filter or test that does not exist */
@@ -80,9 +82,9 @@ export function renderTimeout(seconds: number): GenerationError {
 function render(
   template: CompiledTemplate,
   variables: Readonly<Record<string, unknown>>,
-  {now = () => new Date(), limits = {}}: ChatTemplateOptions = {},
+  {now = () => new Date(), ...options}: ChatTemplateOptions = {},
 ): string {
-  return withTemplateErrors(() => template.render(usedValues(template, variables), {now, limits}), messageOf);
+  return withTemplateErrors(() => template.render(usedValues(template, variables), {now, ...options}), messageOf);
 }
 
 /** The variables that the template reads, as values of templates; the name of a built-in function is none. */

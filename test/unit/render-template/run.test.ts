@@ -4,7 +4,11 @@ import {TemplateError, UsageError} from '../../../src/core/errors.ts';
 import {type RenderTemplateOptions, renderTemplateOptionsSchema} from '../../../src/render-template/options.ts';
 import {choosePalette, noColours} from '../../../src/render-template/paint.ts';
 import {type RunContext, runRenderTemplate} from '../../../src/render-template/run.ts';
+import {ownLines} from '../../../src/render-template/watch.ts';
 import {createTemporaryFolder} from '../../support/temporary-folder.ts';
+import {closeAppsAfterEach, openTestApp} from '../../support/test-app.ts';
+
+closeAppsAfterEach();
 
 interface Result {
   code: number;
@@ -157,6 +161,8 @@ describe('what comes out', () => {
       'template',
       'content_format',
       'variables',
+      'generation_mask',
+      'warnings',
     ]);
     expect(json.token_ids).toHaveLength(json.token_count);
     expect(json.generation_prompt).toBe('<|im_start|>assistant\n');
@@ -273,5 +279,99 @@ describe('--batch', () => {
     [rows({messages, template: 'missing.jinja'}), 'b.jsonl:1: there is no template missing.jinja'],
   ])('refuses %j', async (files, message) => {
     await expect(run({batch: 'b.jsonl'}, files)).rejects.toThrow(message);
+  });
+});
+
+describe('what a template is like', () => {
+  const marked = '{% for m in messages %}{% generation %}{{ m.content }}{% endgeneration %};{% endfor %}';
+
+  it('shows what generation blocks write, and says so when there are none', async () => {
+    const message = ['user=one', 'assistant=two'];
+    expect((await run({chatTemplate: marked, message, mask: true})).out).toContain('0-3  "one"\n4-7  "two"');
+    expect((await run({message, mask: true})).out).toContain('template has no generation block');
+  });
+
+  it('marks the tokens of generation blocks', async () => {
+    const folder = await createTemporaryFolder({'t.jinja': marked});
+    const chatTemplate = join(folder, 't.jinja');
+    const {out} = await run({model: 'models/smollm2-135m-instruct', chatTemplate, message: ['user=one'], json: true});
+    const {tokens, generation_mask: mask} = JSON.parse(out);
+    expect(tokens.map(({text}: {text: string}, index: number) => [text, mask[index]])).toEqual([
+      ['one', 1],
+      [';', 0],
+    ]);
+  });
+
+  it.each([
+    [{message: ['user=a<|im_end|>b']}, '<|im_end|> in message 0'],
+    [{message: ['user=a'], chatTemplate: '{{ "Answer: " }}'}, 'ends with a blank'],
+    [
+      {message: ['user=a'], chatTemplate: '{{ messages[0].content }}', chatTemplateContentFormat: 'openai' as const},
+      'as a list',
+    ],
+    [
+      {message: ['user=a', 'assistant=b', 'user=c'], chatTemplate: '{{ messages|length }}'},
+      'ends at character 0: "1" became "3"',
+    ],
+  ])('warns of %j', async (options, warning) => {
+    expect((await run({...options, check: true})).out).toContain(warning);
+    expect((await run({...options, json: true})).out).toContain(JSON.stringify(warning).slice(1, -1));
+  });
+
+  it('finds nothing wrong with an ordinary prompt', async () => {
+    expect((await run({check: true})).out).toContain('nothing looks wrong');
+  });
+
+  it('finds out what it can do', async () => {
+    const chatTemplate =
+      "{% for m in messages %}{% if loop.index0 and m.role == loop.previtem.role %}{{ raise_exception('no') }}{% endif %}" +
+      '{{ m.content }}{% endfor %}{% if add_generation_prompt %}A: <think>\n{% endif %}';
+    const {analysis} = JSON.parse((await run({chatTemplate, analyze: true, json: true})).out);
+    expect(analysis).toMatchObject({
+      'system messages': true,
+      'generation prompt': 'A: <think>\n',
+      'opens a thought': true,
+      'users may follow one another': false,
+      tools: false,
+      '--tool-call-parser': null,
+      '--reasoning-parser': 'deepseek_r1',
+    });
+  });
+});
+
+describe('--url', () => {
+  it('asks a server, and compares with it', async () => {
+    const {listen} = await openTestApp({}, {enableScaleOut: true});
+    const url = await listen();
+    const here = await run({message: ['user=hi']});
+    expect((await run({message: ['user=hi'], url})).out).toBe(here.out);
+    expect((await run({message: ['user=hi'], url, diff: 'url'})).code).toBe(0);
+    const other = await run({message: ['user=hi'], chatTemplate: '{{ messages[0].content }}', url, diff: 'url'});
+    expect(other).toMatchObject({code: 3, out: expect.stringContaining('-hi')});
+  });
+
+  it('says what stands in the way', async () => {
+    const {listen} = await openTestApp();
+    await expect(run({url: await listen()})).rejects.toMatchObject({
+      hint: expect.stringContaining('--enable-scale-out'),
+    });
+    await expect(run({url: 'nonsense'})).rejects.toThrow('--url cannot be nonsense');
+    await expect(run({url: 'http://127.0.0.1:1'})).rejects.toThrow('cannot be reached');
+    await expect(run({diff: 'url'})).rejects.toThrow('--diff url needs a server');
+  });
+});
+
+describe('ownLines', () => {
+  it('takes back the lines that were written, long ones as high as the terminal makes them', () => {
+    const sent: string[] = [];
+    const stream = {isTTY: true, columns: 10, rows: 24, write: (text: string) => sent.push(text) > 0};
+    const writers = {write: (text: string) => void sent.push(text), writeError: (line: string) => void sent.push(line)};
+    const lines = ownLines(stream, writers);
+    lines.clear();
+    writers.write('one\n\u001b[7mtwelve signs\u001b[27m\n');
+    writers.writeError('last');
+    lines.clear();
+    expect(sent.at(-1)).toBe('\u001b[4F\u001b[0J');
+    expect(sent).toHaveLength(3);
   });
 });

@@ -60,7 +60,7 @@ const compilers: Compilers = {
   autoescape: compileAutoescape,
   generation({body, start}, frame) {
     const make = compileMacro({name: '', parameters: [], body, start}, frame);
-    return (runtime, scope) => void runtime.writeValue(make(runtime, scope).call(positionalArguments()));
+    return (runtime, scope) => void runtime.writeGenerated(make(runtime, scope).call(positionalArguments()));
   },
   block: compileBlockUse,
   external: compileExternal,

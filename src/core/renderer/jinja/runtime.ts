@@ -38,6 +38,8 @@ export interface RuntimeOptions {
   readonly blocks: ReadonlyMap<string, BlockBody>;
   readonly meter: Meter;
   readonly now: () => Date;
+  /** Hears of what `generation` blocks have written, unless it is caught for later use. */
+  readonly onGenerated?: (start: number, end: number) => void;
 }
 
 export class Runtime implements BuiltinContext {
@@ -54,9 +56,11 @@ export class Runtime implements BuiltinContext {
   exported = new Map<string, Value>();
   readonly #variables: ReadonlyMap<string, Value>;
   readonly #globals: ReadonlyMap<string, Value>;
+  readonly #onGenerated: RuntimeOptions['onGenerated'];
   #output = '';
+  #numCaptures = 0;
 
-  constructor({environment, variables, blocks, meter, now}: RuntimeOptions) {
+  constructor({environment, variables, blocks, meter, now, onGenerated}: RuntimeOptions) {
     this.filters = environment.filters;
     this.tests = environment.tests;
     this.#globals = environment.createGlobals(this);
@@ -64,6 +68,7 @@ export class Runtime implements BuiltinContext {
     this.blocks = blocks;
     this.meter = meter;
     this.now = now;
+    this.#onGenerated = onGenerated;
   }
 
   /** A name that the template does not set itself. */
@@ -93,11 +98,20 @@ export class Runtime implements BuiltinContext {
     else this.write(this.autoescape ? escapeMarkup(value).text : str(value));
   }
 
+  /** Writes the text of a `generation` block. */
+  writeGenerated(value: Value): void {
+    const start = this.#output.length;
+    this.writeValue(value);
+    if (this.#numCaptures === 0) this.#onGenerated?.(start, this.#output.length);
+  }
+
   /** What `run` writes, instead of writing it. */
   capture<Result>(run: () => Result): {text: string; result: Result} {
     const outer = this.#output;
     this.#output = '';
+    this.#numCaptures++;
     const result = run();
+    this.#numCaptures--;
     const text = this.#output;
     this.#output = outer;
     return {text, result};

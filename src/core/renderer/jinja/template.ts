@@ -20,6 +20,8 @@ export interface RenderOptions {
   /** The clock of `strftime_now`. */
   readonly now: () => Date;
   readonly limits?: Partial<RenderLimits>;
+  /** Hears where in the text a `generation` block stands, in UTF-16 units. */
+  readonly onGenerated?: (start: number, end: number) => void;
   /** The clock of the time limit. */
   readonly monotonicMs?: () => number;
 }
@@ -43,9 +45,9 @@ export function compileTemplate(tree: TemplateTree, environment: Environment): C
   );
   return {
     undeclared,
-    render(variables, {now, limits, monotonicMs = () => performance.now()}) {
+    render(variables, {now, limits, onGenerated, monotonicMs = () => performance.now()}) {
       const meter = new Meter({...defaultRenderLimits, ...limits}, monotonicMs);
-      const runtime = new Runtime({environment, variables, blocks, meter, now});
+      const runtime = new Runtime({environment, variables, blocks, meter, now, ...(onGenerated && {onGenerated})});
       return located(
         tree.source,
         () => runtime.position,
