@@ -17,11 +17,6 @@ const missingFeatures: {what: string; issue: number; isNeeded: (line: GoldenCase
     issue: 6,
     isNeeded: ({name}) => name === 'reasoning-tools/chat-stream/n2',
   },
-  {
-    what: "the template language's own errors",
-    issue: 5,
-    isNeeded: ({name}) => ['template/chat/template syntax error', 'template/chat/template undefined'].includes(name),
-  },
 ];
 
 /** Groups whose lines look at what other requests do. */
