@@ -4,6 +4,8 @@
  */
 import {join} from 'node:path';
 import {render} from 'ink';
+import type {LoadProgressNote} from './backend/backend.ts';
+import {DeferredBackend} from './backend/deferred-backend.ts';
 import {openBackend} from './backend/open-backend.ts';
 import {ChatController, type ChatNews} from './chat-controller.ts';
 import type {ChatRunOptions, ChatTerminal} from './chat-terminal.ts';
@@ -30,9 +32,9 @@ export async function runScreen(options: ChatRunOptions, start: TalkStart, termi
   const history = await InputHistory.open(options.save ? join(sessionFolder(terminal.env), '..', 'history') : null);
   const input = new InputModel(history);
   const tools = await openTools(options, terminal.folder);
-  const backend = await openBackend(options, terminal, ({stage, fraction, detail}) =>
-    store.tell({type: 'loading', text: `${stage} ${Math.floor(fraction * 100)} % ${detail}`.trimEnd()}),
-  );
+  const onProgress = ({stage, fraction, detail}: LoadProgressNote) =>
+    store.tell({type: 'loading', text: `${stage} ${Math.floor(fraction * 100)} % ${detail}`.trimEnd()});
+  const backend = new DeferredBackend(() => openBackend(options, terminal, onProgress));
   let leave = () => {};
   const left = new Promise<void>((resolve) => (leave = resolve));
   const chat = new ChatController({

@@ -91,7 +91,7 @@ async function openScreen({columns = 80, rows = 24} = {}) {
   const tmux = (...argv: string[]) => execFileSync('tmux', ['-S', join(folder, 'socket'), ...argv], {encoding: 'utf8'});
   onTestFinished(() => void tmux('kill-server'));
   const command = `for i in $(seq 40); do echo history $i; done; XDG_DATA_HOME=${folder} ${process.execPath} ${programPath} chat --url ${url}; sleep 60`;
-  tmux('-f', '/dev/null', 'new-session', '-d', '-x', String(columns), '-y', String(rows), 'sleep 0.5; ' + command);
+  tmux('-f', '/dev/null', 'new-session', '-d', '-x', String(columns), '-y', String(rows), `sleep 0.5; ${command}`);
   tmux('pipe-pane', `cat > ${log}`);
   const screen = {
     tmux,
