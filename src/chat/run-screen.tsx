@@ -3,6 +3,7 @@
  * terminal is used, and nothing that stands in its history is ever touched.
  */
 import {join} from 'node:path';
+import {setTimeout as delay} from 'node:timers/promises';
 import {render} from 'ink';
 import type {LoadProgressNote} from './backend/backend.ts';
 import {DeferredBackend} from './backend/deferred-backend.ts';
@@ -21,6 +22,8 @@ import {submitInput} from './submit-input.ts';
 import {openTools} from './tools/open-tools.ts';
 
 const retries = 5;
+/** Longer than the time between two frames. */
+const lastFrameMs = 80;
 const pasteMarksOn = '\u001b[?2004h';
 const pasteMarksOff = '\u001b[?2004l';
 const clearVisible = '\u001b[H\u001b[J';
@@ -64,7 +67,9 @@ export async function runScreen(options: ChatRunOptions, start: TalkStart, termi
     return 0;
   } finally {
     chat.stop();
+    store.tell({type: 'quit'});
     store.flush();
+    await delay(lastFrameMs);
     app.unmount();
     stdout.write(pasteMarksOff);
     await Promise.all([backend.close(), tools.close()]);

@@ -37,8 +37,10 @@ export function ChatScreen({store, input, actions, paint, numTools}: ChatScreenP
   const maxLines = Math.max(1, room - drawnInput.lines.length - 1);
   const context = {width, maxLines, paint, nowMs: performance.now()};
   const activity = drawActivity(state, context);
-  const lines = [...activity, ...drawnInput.lines, statusLine(state, numTools(), context)];
-  setCursorPosition({x: drawnInput.cursor.x, y: activity.length + drawnInput.cursor.y});
+  // At the end the live part goes, so that the shell's prompt follows the talk.
+  const lines = state.hasQuit ? [] : [...activity, ...drawnInput.lines, statusLine(state, numTools(), context)];
+  const cursor = {x: drawnInput.cursor.x, y: activity.length + drawnInput.cursor.y};
+  setCursorPosition(state.hasQuit ? undefined : cursor);
   return (
     <>
       <Static items={state.items}>
