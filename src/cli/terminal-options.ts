@@ -62,5 +62,3 @@ export const serveTerminalOptionsSchema = terminalOptionsSchema.extend({
       }),
     ),
 });
-
-export type ServeTerminalOptions = z.infer<typeof serveTerminalOptionsSchema>;

@@ -93,20 +93,6 @@ export async function loadGenerationConfig(options: GenerationConfigOptions): Pr
 }
 
 /**
- * Parses the text of `--override-generation-config`.
- * @throws UsageError when it is no JSON object or a value has the wrong type
- */
-export function parseOverrideGenerationConfig(text: string): Record<string, unknown> {
-  const value = parseOverrideJson(text);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw overrideError(`must be a JSON object, got: ${text}`);
-  }
-  const override = value as Record<string, unknown>;
-  parseOverrideValues(override);
-  return override;
-}
-
-/**
  * Reads `eos_token_id`, which is an id, a list of ids or missing.
  * @throws ModelError naming the file
  */
@@ -146,18 +132,9 @@ function parseOverrideValues(override: Record<string, unknown> | null): Sampling
   throw overrideError(firstIssue(result.error));
 }
 
-function parseOverrideJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw overrideError(`is not valid JSON (${(error as Error).message})`, error);
-  }
-}
-
-function overrideError(what: string, cause?: unknown): UsageError {
+function overrideError(what: string): UsageError {
   return new UsageError(`--override-generation-config: ${what}`, {
     hint: `Allowed keys: ${samplingKeys.join(', ')}; for example '{"temperature": 0.5}'.`,
-    ...(cause === undefined ? {} : {cause}),
   });
 }
 

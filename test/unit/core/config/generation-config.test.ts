@@ -1,10 +1,6 @@
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
-import {
-  type GenerationConfigOptions,
-  loadGenerationConfig,
-  parseOverrideGenerationConfig,
-} from '../../../../src/core/config/generation-config.ts';
+import {type GenerationConfigOptions, loadGenerationConfig} from '../../../../src/core/config/generation-config.ts';
 import {createTemporaryFolder} from '../../../support/temporary-folder.ts';
 
 const modelFileContent = {
@@ -92,12 +88,9 @@ describe('loadGenerationConfig', () => {
   );
 });
 
-describe('parseOverrideGenerationConfig', () => {
-  it('gives the object', () => {
-    expect(parseOverrideGenerationConfig('{"temperature": 0.5}')).toEqual({temperature: 0.5});
-  });
-
-  it.each(['{', '[]', '"x"', '{"top_k": "many"}'])('refuses %s', (text) => {
-    expect(() => parseOverrideGenerationConfig(text)).toThrow(expect.objectContaining({name: 'UsageError'}));
+it('refuses an override of the wrong type and says which key', async () => {
+  await expect(load({override: {top_k: 'many'}})).rejects.toMatchObject({
+    name: 'UsageError',
+    message: expect.stringContaining('top_k'),
   });
 });
