@@ -11,6 +11,11 @@ import {defineConfig} from 'tsdown';
 
 const commands = readdirSync('src/commands').map((file) => file.replace(/\.tsx?$/, ''));
 
+/** A file of ours that is bundled in place of a package. */
+function replacement(name: string): string {
+  return fileURLToPath(new URL(`scripts/${name}`, import.meta.url));
+}
+
 export default defineConfig({
   entry: {
     ...Object.fromEntries(commands.map((name) => [`commands/${name}`, `src/commands/${name}.ts`])),
@@ -28,9 +33,12 @@ export default defineConfig({
   dts: false,
   sourcemap: true,
   fixedExtension: false,
-  // React has a quick build and one for development; its developer tools are never there.
+  // React has a quick build and one for development; its developer tools are never there. See the files for the reasons.
   define: {'process.env.NODE_ENV': '"production"'},
-  alias: {'react-devtools-core': fileURLToPath(new URL('scripts/empty-module.ts', import.meta.url))},
+  alias: {
+    'react-devtools-core': replacement('empty-module.ts'),
+    'is-in-ci': replacement('not-in-ci.ts'),
+  },
   deps: {
     neverBundle: ['@oclif/core', 'autocannon', 'koffi', 'onnxruntime-node', 'prom-client', 'tokenizers'],
     alwaysBundle: [/.*/],
