@@ -2,16 +2,14 @@
  * `parlance parse-output [file]`: what the parsers of the server make of a model's raw output, without a model. Options
  * in, one call out; files, stdin and the terminal are touched here only.
  */
-import {readFile} from 'node:fs/promises';
-import {text as readStream} from 'node:stream/consumers';
 import {Args} from '@oclif/core';
 import * as z from 'zod';
 import {BaseCommand} from '../cli/base-command.ts';
 import {createLogger} from '../cli/create-logger.ts';
 import {flagsFromSpecs} from '../cli/flags-from-schema.ts';
 import {optionSpecs} from '../cli/option-spec.ts';
+import {readText} from '../cli/read-text.ts';
 import {terminalOptionsSchema} from '../cli/terminal-options.ts';
-import {UsageError} from '../core/errors.ts';
 import {parseOutputOptionsSchema} from '../parse-output/options.ts';
 
 const schema = z.object({
@@ -54,14 +52,5 @@ export default class ParseOutput extends BaseCommand {
   private openLog({logLevel}: Options) {
     const write = (line: string) => process.stderr.write(line);
     return createLogger({logLevel, logFormat: 'text', isTerminal: false, hasColour: false, write});
-  }
-}
-
-async function readText(name: string): Promise<string> {
-  if (name === '-') return readStream(process.stdin);
-  try {
-    return await readFile(name, 'utf8');
-  } catch (cause) {
-    throw new UsageError(`${name} cannot be read: ${(cause as Error).message}`, {cause});
   }
 }

@@ -3,14 +3,13 @@
  * engine. Options in, one call out; files, stdin and the terminal are touched here only.
  */
 import {existsSync, fstatSync, statSync} from 'node:fs';
-import {readFile} from 'node:fs/promises';
-import {text as readStream} from 'node:stream/consumers';
 import {Args} from '@oclif/core';
 import * as z from 'zod';
 import {BaseCommand} from '../cli/base-command.ts';
 import {errorLines} from '../cli/describe-error.ts';
 import {flagsFromSpecs} from '../cli/flags-from-schema.ts';
 import {optionSpecs} from '../cli/option-spec.ts';
+import {readText} from '../cli/read-text.ts';
 import {terminalOptionsSchema} from '../cli/terminal-options.ts';
 import {UsageError} from '../core/errors.ts';
 import {renderTemplateOptionsSchema} from '../render-template/options.ts';
@@ -108,15 +107,6 @@ function hasPipe(): boolean {
     return stats.isFIFO() || stats.isFile() || stats.isSocket();
   } catch {
     return false;
-  }
-}
-
-async function readText(name: string): Promise<string> {
-  if (name === '-') return readStream(process.stdin);
-  try {
-    return await readFile(name, 'utf8');
-  } catch (cause) {
-    throw new UsageError(`${name} cannot be read: ${(cause as Error).message}`, {cause});
   }
 }
 

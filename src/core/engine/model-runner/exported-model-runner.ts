@@ -4,73 +4,18 @@
  * copied row by row, so a long chunk costs more here than with a graph of our own.
  */
 import {assertInvariant} from '../../util/assert.ts';
-import {KvArena, type KvShape, kvBytesPerToken} from './kv-arena.ts';
-import type {ModelBatch, ModelRunner, RowChunk} from './model-runner.ts';
-import type {OrtEnvironment} from './ort/ort-environment.ts';
-import type {OrtSession} from './ort/ort-session.ts';
+import {ArenaModelRunner} from './arena-model-runner.ts';
+import type {RowChunk} from './model-runner.ts';
 import {OrtTensor} from './ort/ort-tensor.ts';
 
-const maxExtraLogits = 64;
-
-export class ExportedModelRunner implements ModelRunner {
-  readonly vocabSize: number;
-  readonly maxExtraLogits = maxExtraLogits;
-  readonly numRows: number;
-  readonly rowCapacity: number;
-  readonly bytesPerToken: number;
-  readonly #environment: OrtEnvironment;
-  readonly #session: OrtSession;
-  readonly #arena: KvArena;
-  readonly #logits: Float32Array;
-  #isClosed = false;
-
-  /** Takes over environment and session: `close` closes them. */
-  constructor(environment: OrtEnvironment, session: OrtSession, kv: KvShape, vocabSize: number) {
-    this.vocabSize = vocabSize;
-    this.numRows = kv.numRows;
-    this.rowCapacity = kv.capacity;
-    this.bytesPerToken = kvBytesPerToken(kv);
-    this.#environment = environment;
-    this.#session = session;
-    this.#arena = new KvArena(environment, kv);
-    this.#logits = new Float32Array((kv.numRows + maxExtraLogits) * vocabSize);
-  }
-
-  async execute({decodes, prefills}: ModelBatch): Promise<Float32Array> {
-    let numRows = 0;
-    if (decodes.length > 0) numRows += await this.#run(decodes, 1, 0);
-    for (const chunk of prefills) numRows += await this.#run([chunk], chunk.tokenIds.length, numRows);
-    return this.#logits.subarray(0, numRows * this.vocabSize);
-  }
-
-  copyRow(sourceRow: number, targetRow: number, numTokens: number): void {
-    this.#arena.copyRow(sourceRow, targetRow, numTokens);
-  }
-
-  swapRows(rowA: number, numTokensA: number, rowB: number, numTokensB: number): void {
-    this.#arena.swapRows(rowA, numTokensA, rowB, numTokensB);
-  }
-
-  releaseRow(row: number, keepTokens: number): void {
-    this.#arena.releaseRow(row, keepTokens);
-  }
-
-  close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#arena.close();
-    this.#session.close();
-    this.#environment.close();
-  }
-
-  /** Runs chunks of the same length over neighbouring rows. @returns the number of rows of logits that were wanted */
-  async #run(chunks: readonly RowChunk[], sequence: number, firstLogitRow: number): Promise<number> {
+export class ExportedModelRunner extends ArenaModelRunner {
+  protected async run(chunks: readonly RowChunk[], sequence: number, firstLogitRow: number): Promise<number> {
     const all = new Float32Array(chunks.length * sequence * this.vocabSize);
     const byName = this.#tensorsByName(chunks, sequence, all);
-    const cache = this.#arena.view((chunks[0] as RowChunk).row, chunks.length);
+    const cache = this.arena.view((chunks[0] as RowChunk).row, chunks.length);
     const tensorFor = (name: string) => byName.get(name) ?? cacheTensor(cache, name);
     try {
-      await this.#session.run(this.#session.inputNames.map(tensorFor), this.#session.outputNames.map(tensorFor));
+      await this.session.run(this.session.inputNames.map(tensorFor), this.session.outputNames.map(tensorFor));
     } finally {
       for (const tensor of byName.values()) tensor.release();
     }
@@ -88,7 +33,7 @@ export class ExportedModelRunner implements ModelRunner {
         inputIds[row * sequence + index] = BigInt(chunk.tokenIds[index] as number);
       }
     });
-    const over = (data: BigInt64Array | Float32Array, dims: number[]) => OrtTensor.over(this.#environment, data, dims);
+    const over = (data: BigInt64Array | Float32Array, dims: number[]) => OrtTensor.over(this.environment, data, dims);
     return new Map([
       ['input_ids', over(inputIds, [numRows, sequence])],
       ['attention_mask', over(mask, [numRows, total])],
@@ -100,7 +45,7 @@ export class ExportedModelRunner implements ModelRunner {
     let next = firstRow;
     for (const [row, {numLogits}] of chunks.entries()) {
       const end = (row + 1) * sequence * this.vocabSize;
-      this.#logits.set(all.subarray(end - numLogits * this.vocabSize, end), next * this.vocabSize);
+      this.logits.set(all.subarray(end - numLogits * this.vocabSize, end), next * this.vocabSize);
       next += numLogits;
     }
     return next - firstRow;

@@ -125,7 +125,7 @@ function openExported(
     checkExportedInputs(session.inputNames, modelPath);
     const {numLayers, numKvHeads, headSize, vocabSize} = facts;
     const kv = {numLayers, numKvHeads, headSize, numRows: plan.numRows, capacity: plan.maxModelLen};
-    return new ExportedModelRunner(environment, session, kv, vocabSize);
+    return new ExportedModelRunner(environment, session, {kv, vocabSize, maxLogitRows: kv.numRows});
   } catch (cause) {
     environment.close();
     if (cause instanceof ModelError) throw cause;

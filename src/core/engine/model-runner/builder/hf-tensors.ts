@@ -7,7 +7,7 @@ import {type BlockLayout, type BlockMatrix, quantizeFloats, toFloats} from '../.
 import type {SafetensorsTensor} from '../../../model/safetensors/safetensors-file.ts';
 import type {SafetensorsFolder} from '../../../model/safetensors/safetensors-folder.ts';
 import type {Architecture} from './architectures.ts';
-import type {TensorReader, WeightTensor} from './weight-source.ts';
+import {concatFloats, type TensorReader, type WeightTensor} from './weight-source.ts';
 
 export type Quantization = 'none' | 'int8' | 'int4';
 
@@ -81,7 +81,7 @@ export class HfTensors implements TensorReader {
   async readFloats({name}: WeightTensor): Promise<Float32Array> {
     const parts: Float32Array[] = [];
     for (const original of this.#originals.get(name) ?? []) parts.push(await this.#readPart(original));
-    const floats = joinFloats(parts);
+    const floats = concatFloats(parts);
     return this.#addsOne && name.endsWith('norm.weight') ? floats.map((value) => value + 1) : floats;
   }
 
@@ -119,17 +119,6 @@ function toWeight(name: string, parts: readonly SafetensorsTensor[], quantizatio
   const shape = [...(parts.find((part) => part !== undefined)?.shape ?? [])].reverse();
   const all = name.endsWith('_exps.weight') ? [...shape, parts.length] : shape;
   return {name, shape: all, layout: layoutFor(name, all, quantization)};
-}
-
-function joinFloats(parts: readonly Float32Array[]): Float32Array {
-  if (parts.length === 1) return parts[0] as Float32Array;
-  const joined = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    joined.set(part, at);
-    at += part.length;
-  }
-  return joined;
 }
 
 function layoutFor(name: string, shape: readonly number[], quantization: Quantization): BlockLayout | null {

@@ -155,7 +155,8 @@ function concatBlocks(parts: readonly BlockMatrix[]): BlockMatrix {
   };
 }
 
-function concatFloats(parts: readonly Float32Array[]): Float32Array {
+/** One after the other; a single one is not copied. */
+export function concatFloats(parts: readonly Float32Array[]): Float32Array {
   if (parts.length === 1) return parts[0] as Float32Array;
   const joined = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
