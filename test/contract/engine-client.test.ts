@@ -1,58 +1,19 @@
-/** What every EngineClient must do, run against the engine in a child process and in this process. */
-import {fileURLToPath} from 'node:url';
+/** What every EngineClient must do: lives and ends of sequences and engines. Fields of requests have a suite of their own. */
 import {afterAll, describe, expect, it} from 'vitest';
-import type {EngineConfig} from '../../src/core/config/engine-config.ts';
-import {startChildProcessEngine} from '../../src/core/engine/client/child-process-client.ts';
-import type {EngineClient} from '../../src/core/engine/client/engine-client.ts';
-import {engineEntryOf} from '../../src/core/engine/client/engine-entry.ts';
-import {startInProcessEngine} from '../../src/core/engine/client/in-process-client.ts';
 import type {SequenceOutput, StepStats} from '../../src/core/engine/protocol.ts';
 import {EngineDeadError, GenerationError, ValidationError} from '../../src/core/errors.ts';
 import {engineRequest, fakePrompt} from '../support/build-engine.ts';
 import {collect, collectUntilError} from '../support/collect.ts';
-import {fakeEngineConfig} from '../support/fake-engine-config.ts';
+import {EnginePool, engineImplementations, nextStats, tokensIn} from '../support/engine-clients.ts';
 import {greedyContinuation} from '../support/fake-model-runner.ts';
-import {type FakeModelName, loadFakeModel, poisonTokenId} from '../support/fake-models.ts';
+import {poisonTokenId} from '../support/fake-models.ts';
 
-const entry = engineEntryOf(fileURLToPath(new URL('../support/fake-engine-process.ts', import.meta.url)));
-
-const starters: [string, (config: EngineConfig) => Promise<EngineClient>][] = [
-  ['child process', (config) => startChildProcessEngine(config, {entry})],
-  ['in process', async (config) => startInProcessEngine({model: await loadFakeModel(config, () => {}), config})],
-];
-
-function tokensIn(outputs: readonly SequenceOutput[]): number[] {
-  return outputs.flatMap(({newTokenIds}) => newTokenIds);
-}
-
-function nextStats(client: EngineClient, isWanted: (stats: StepStats) => boolean): Promise<StepStats> {
-  return new Promise((resolve) => {
-    const stop = client.onStats((stats) => {
-      if (!isWanted(stats)) return;
-      stop();
-      resolve(stats);
-    });
-  });
-}
-
-describe.each(starters)('engine client: %s', (_name, startEngine) => {
-  const opened: EngineClient[] = [];
-  /** Starting a process takes a while: tests that leave the engine as good as new share it. */
-  const shared = new Map<FakeModelName, Promise<EngineClient>>();
-  const start = async (...args: Parameters<typeof fakeEngineConfig>) => {
-    const client = await startEngine(fakeEngineConfig(...args));
-    opened.push(client);
-    return client;
-  };
-  const share = (model: FakeModelName) => {
-    const client = shared.get(model) ?? start(model);
-    shared.set(model, client);
-    return client;
-  };
-  afterAll(() => Promise.all(opened.map((client) => client.close())));
+describe.each(engineImplementations)('engine client: $name', (implementation) => {
+  const pool = new EnginePool(implementation);
+  afterAll(() => pool.close());
 
   it('runs a sequence to its end', async () => {
-    const client = await share('plain');
+    const client = await pool.share('plain');
     expect(client.info).toMatchObject({architecture: 'fake', vocabSize: 64});
     const prompt = fakePrompt(100, 50);
     const outputs = await collect(client.generate(engineRequest('a', prompt, {maxTokens: 12})));
@@ -66,7 +27,7 @@ describe.each(starters)('engine client: %s', (_name, startEngine) => {
   });
 
   it('reports the reused beginning of a prompt once', async () => {
-    const client = await share('plain');
+    const client = await pool.share('plain');
     const prompt = fakePrompt(40, 51);
     await collect(client.generate(engineRequest('a', prompt, {maxTokens: 2})));
     const outputs = await collect(client.generate(engineRequest('b', prompt, {maxTokens: 4})));
@@ -74,7 +35,7 @@ describe.each(starters)('engine client: %s', (_name, startEngine) => {
   });
 
   it('gives each of many sequences what it gets alone', async () => {
-    const client = await share('plain');
+    const client = await pool.share('plain');
     const prompts = Array.from({length: 20}, (_, i) => fakePrompt(3 + i * 11, i));
     const results = await Promise.all(
       prompts.map((prompt, i) => collect(client.generate(engineRequest(`r${i}`, prompt, {maxTokens: 5 + i})))),
@@ -85,7 +46,7 @@ describe.each(starters)('engine client: %s', (_name, startEngine) => {
   });
 
   it('repeats the draws of a 64-bit seed', async () => {
-    const client = await share('plain');
+    const client = await pool.share('plain');
     const sampling = {temperature: 1, maxTokens: 10, seed: 2n ** 63n - 5n};
     const draw = async (seed: bigint) =>
       tokensIn(await collect(client.generate(engineRequest('s', fakePrompt(9), {...sampling, seed}))));
@@ -94,7 +55,7 @@ describe.each(starters)('engine client: %s', (_name, startEngine) => {
   });
 
   it('merges what a slow reader missed', async () => {
-    const client = await share('plain');
+    const client = await pool.share('plain');
     const prompt = fakePrompt(10);
     const idle = nextStats(client, ({numRunning, numDecodeTokens}) => numRunning === 0 && numDecodeTokens > 0);
     const stream = client.generate(engineRequest('slow', prompt, {maxTokens: 30}));
@@ -106,7 +67,7 @@ describe.each(starters)('engine client: %s', (_name, startEngine) => {
   });
 
   it('takes a sequence out when its reader leaves', async () => {
-    const client = await share('paced');
+    const client = await pool.share('paced');
     const idle = nextStats(client, ({numRunning, numUsedCacheTokens}) => numRunning === 0 && numUsedCacheTokens === 0);
     for await (const _output of client.generate(engineRequest('a', fakePrompt(10), {maxTokens: 4000}))) break;
     expect(client.numOpenRequests()).toBe(0);
@@ -114,7 +75,7 @@ describe.each(starters)('engine client: %s', (_name, startEngine) => {
   });
 
   it('takes a sequence out when its signal is aborted, without an error', async () => {
-    const client = await share('paced');
+    const client = await pool.share('paced');
     const idle = nextStats(client, ({numRunning}) => numRunning === 0);
     const controller = new AbortController();
     const outputs: SequenceOutput[] = [];
@@ -130,7 +91,7 @@ describe.each(starters)('engine client: %s', (_name, startEngine) => {
   });
 
   it('takes an aborted sequence out at once, also when nobody reads', async () => {
-    const client = await share('paced');
+    const client = await pool.share('paced');
     const idle = nextStats(client, ({numRunning}) => numRunning === 0);
     const controller = new AbortController();
     const stream = client.generate(engineRequest('a', fakePrompt(10), {maxTokens: 4000}), {signal: controller.signal});
@@ -142,7 +103,7 @@ describe.each(starters)('engine client: %s', (_name, startEngine) => {
   });
 
   it('keeps two requests with the same id apart', async () => {
-    const client = await share('paced');
+    const client = await pool.share('paced');
     const [first, second] = [fakePrompt(10, 1), fakePrompt(10, 2)];
     const aborted = client.generate(engineRequest('same', first, {maxTokens: 4000}));
     await aborted.next();
@@ -152,7 +113,7 @@ describe.each(starters)('engine client: %s', (_name, startEngine) => {
   });
 
   it('fails a sequence without usable logits, and only that one', async () => {
-    const client = await start('poisoned');
+    const client = await pool.start('poisoned');
     const good = fakePrompt(10).filter((id) => id !== poisonTokenId);
     const expected = greedyContinuation(good, {maxTokens: 3});
     expect(expected).not.toContain(poisonTokenId);
@@ -167,7 +128,7 @@ describe.each(starters)('engine client: %s', (_name, startEngine) => {
   });
 
   it('refuses a prompt that can never fit into the cache', async () => {
-    const client = await start('plain', {kvCacheBytes: 64 * 8});
+    const client = await pool.start('plain', {kvCacheBytes: 64 * 8});
     const {error} = await collectUntilError(client.generate(engineRequest('long', fakePrompt(80))));
     expect(error).toBeInstanceOf(ValidationError);
     expect(String(error)).toContain('The prompt has 80 tokens');
@@ -177,7 +138,7 @@ describe.each(starters)('engine client: %s', (_name, startEngine) => {
   });
 
   it('fails everything when the forward pass fails', async () => {
-    const client = await start('failing');
+    const client = await pool.start('failing');
     const results = await Promise.all(
       ['a', 'b'].map((id) => collectUntilError(client.generate(engineRequest(id, fakePrompt(10), {maxTokens: 50})))),
     );
@@ -193,7 +154,7 @@ describe.each(starters)('engine client: %s', (_name, startEngine) => {
   });
 
   it('ends open sequences when it is closed, which may happen twice', async () => {
-    const client = await start('paced');
+    const client = await pool.start('paced');
     const open = collectUntilError(client.generate(engineRequest('a', fakePrompt(10), {maxTokens: 4000})));
     await nextStats(client, ({numRunning}) => numRunning === 1);
     await Promise.all([client.close(), client.close()]);
@@ -204,7 +165,7 @@ describe.each(starters)('engine client: %s', (_name, startEngine) => {
   });
 
   it('tells its listeners about every step until they are taken off', async () => {
-    const client = await share('plain');
+    const client = await pool.share('plain');
     const seen: StepStats[] = [];
     const stop = client.onStats((stats) => seen.push(stats));
     await collect(client.generate(engineRequest('a', fakePrompt(70, 52), {maxTokens: 3})));

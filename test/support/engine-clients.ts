@@ -1,0 +1,70 @@
+/**
+ * Every implementation of `EngineClient` over the same fake models, for the contract suites. What a suite may expect of
+ * an implementation beyond the common contract is said here, as data.
+ */
+import {fileURLToPath} from 'node:url';
+import type {EngineConfig} from '../../src/core/config/engine-config.ts';
+import {startChildProcessEngine} from '../../src/core/engine/client/child-process-client.ts';
+import type {EngineClient} from '../../src/core/engine/client/engine-client.ts';
+import {engineEntryOf} from '../../src/core/engine/client/engine-entry.ts';
+import {startInProcessEngine} from '../../src/core/engine/client/in-process-client.ts';
+import type {SequenceOutput, StepStats} from '../../src/core/engine/protocol.ts';
+import {fakeEngineConfig} from './fake-engine-config.ts';
+import {type FakeModelName, loadFakeModel} from './fake-models.ts';
+
+export const fakeEngineEntry = engineEntryOf(fileURLToPath(new URL('fake-engine-process.ts', import.meta.url)));
+
+export interface EngineImplementation {
+  name: string;
+  start: (config: EngineConfig) => Promise<EngineClient>;
+}
+
+export const engineImplementations: EngineImplementation[] = [
+  {name: 'child process', start: (config) => startChildProcessEngine(config, {entry: fakeEngineEntry})},
+  {
+    name: 'in process',
+    start: async (config) => startInProcessEngine({model: await loadFakeModel(config, () => {}), config}),
+  },
+];
+
+/** Starts engines for the tests of one suite; whoever opens the pool closes it. */
+export class EnginePool {
+  readonly #implementation: EngineImplementation;
+  readonly #opened: EngineClient[] = [];
+  /** Starting a process takes a while: tests that leave the engine as good as new share it. */
+  readonly #shared = new Map<FakeModelName, Promise<EngineClient>>();
+
+  constructor(implementation: EngineImplementation) {
+    this.#implementation = implementation;
+  }
+
+  async start(...args: Parameters<typeof fakeEngineConfig>): Promise<EngineClient> {
+    const client = await this.#implementation.start(fakeEngineConfig(...args));
+    this.#opened.push(client);
+    return client;
+  }
+
+  share(model: FakeModelName): Promise<EngineClient> {
+    const client = this.#shared.get(model) ?? this.start(model);
+    this.#shared.set(model, client);
+    return client;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#opened.map((client) => client.close()));
+  }
+}
+
+export function tokensIn(outputs: readonly SequenceOutput[]): number[] {
+  return outputs.flatMap(({newTokenIds}) => newTokenIds);
+}
+
+export function nextStats(client: EngineClient, isWanted: (stats: StepStats) => boolean): Promise<StepStats> {
+  return new Promise((resolve) => {
+    const stop = client.onStats((stats) => {
+      if (!isWanted(stats)) return;
+      stop();
+      resolve(stats);
+    });
+  });
+}
