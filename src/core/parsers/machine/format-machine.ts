@@ -124,10 +124,11 @@ export class FormatMachine {
 
   #readCapture(mode: CaptureMode, final: boolean): boolean {
     const hit = this.#scanner(mode).scan(this.#text, final);
-    const text = this.#take(hit.index);
+    const numLeft = (mode.maxLength ?? DEFAULT_MAX_CAPTURE) - this.#captured.length;
+    const text = this.#take(Math.min(hit.index, numLeft + 1));
     this.#captured += text;
     this.#remember(text);
-    if (this.#captured.length > (mode.maxLength ?? DEFAULT_MAX_CAPTURE)) {
+    if (text.length > numLeft) {
       this.#follow(mode.tooLong ?? {to: this.#definition.start, fails: true}, '', mode);
       return true;
     }
