@@ -24,23 +24,43 @@ const limits = {
   distorted: {loopDelayMs: 20, shareOfGap: 0.25, runQueueWaitPercent: 40},
 };
 
-/** Watches this process from its creation to `finish`. */
+/** What the whole process used during the run. */
+export interface ProcessTimes {
+  cpuMs: number;
+  wallMs: number;
+}
+
+/** Watches this process from its creation to `finish`, which comes before anything is computed from the records. */
 export class ProcessMeter {
   readonly #startMs = nowMs();
   readonly #startCpu = process.cpuUsage();
 
-  finish(thread: ThreadHealth, figures: RunFigures, numWorkers: number): ClientHealth {
+  finish(): ProcessTimes {
     const {user, system} = process.cpuUsage(this.#startCpu);
-    const cpuMs = (user + system) / 1000;
-    const numEvents = figures.samples.icl.length + figures.completed;
-    return {
-      cpuPercent: (100 * cpuMs) / Math.max(nowMs() - this.#startMs, 1),
-      thread,
-      stepCostMs: numEvents === 0 ? 0 : (cpuMs / numEvents) * figures.maxInFlight,
-      numWorkers,
-      verdict: verdictOf(thread, figures.times.itl.median),
-    };
+    return {cpuMs: (user + system) / 1000, wallMs: Math.max(nowMs() - this.#startMs, 1)};
   }
+}
+
+export function clientHealth(
+  process: ProcessTimes,
+  thread: ThreadHealth,
+  figures: RunFigures,
+  numWorkers: number,
+): ClientHealth {
+  return {
+    cpuPercent: (100 * process.cpuMs) / process.wallMs,
+    thread,
+    stepCostMs: stepCostMs(process, thread, figures),
+    numWorkers,
+    verdict: verdictOf(thread, figures.times.itl.median),
+  };
+}
+
+/** Threads share events and streams in equal parts, so the cost of one thread over all events and all streams is the same. */
+function stepCostMs({cpuMs, wallMs}: ProcessTimes, {cpuPercent}: ThreadHealth, figures: RunFigures): number {
+  const numEvents = figures.samples.icl.length + figures.completed;
+  const threadMs = cpuPercent === null ? cpuMs : (cpuPercent / 100) * wallMs;
+  return numEvents === 0 ? 0 : (threadMs / numEvents) * figures.maxInFlight;
 }
 
 export function verdictOf(

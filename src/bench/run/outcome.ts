@@ -15,7 +15,7 @@ import type {FailureGroup, RunOutcome} from '../report/result-types.ts';
 import {isSuccess, type RequestRecord} from '../request-record.ts';
 import type {ServerMetrics} from '../target/server-metrics.ts';
 import type {BenchContext} from './bench-context.ts';
-import type {ClientHealth, ProcessMeter} from './client-health.ts';
+import {type ClientHealth, clientHealth, type ProcessTimes} from './client-health.ts';
 
 export interface RawOutcome extends Pick<BenchContext, 'settings' | 'target' | 'tokenizer'> {
   point: LoadPoint;
@@ -25,7 +25,7 @@ export interface RawOutcome extends Pick<BenchContext, 'settings' | 'target' | '
   ignoresEos: boolean;
   records: RequestRecord[];
   thread: ThreadHealth;
-  meter: ProcessMeter;
+  processTimes: ProcessTimes;
   numWorkers: number;
   serverMetrics: ServerMetrics | null;
   isInterrupted: boolean;
@@ -37,7 +37,7 @@ const standardPercentiles = [50, 90, 99];
 export function makeOutcome(raw: RawOutcome): RunOutcome {
   const {settings, records, point, tokenizer} = raw;
   const figures = figuresOf(records, [...new Set([...settings.percentiles, ...standardPercentiles])]);
-  const health = raw.meter.finish(raw.thread, figures, raw.numWorkers);
+  const health = clientHealth(raw.processTimes, raw.thread, figures, raw.numWorkers);
   const achievedRate = rateOf(records);
   return {
     settings,

@@ -39,6 +39,7 @@ export async function runHttpPoint(context: BenchContext, point: LoadPoint, seed
   const sent = await runAutocannon(context, {point, numPrompts, bodies}, onRecord, progress.onSent).finally(
     progress.finish,
   );
+  const [thread, processTimes] = [threadMeter.finish(), meter.finish()];
   const outcome = makeOutcome({
     settings,
     target,
@@ -48,8 +49,8 @@ export async function runHttpPoint(context: BenchContext, point: LoadPoint, seed
     startedAt,
     numPrompts,
     records,
-    thread: threadMeter.finish(),
-    meter,
+    thread,
+    processTimes,
     numWorkers: 1,
     serverMetrics: null,
     ignoresEos: false,

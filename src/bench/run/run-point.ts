@@ -15,7 +15,7 @@ import type {RequestRecord} from '../request-record.ts';
 import {type ServerMetrics, ServerMetricsWatch} from '../target/server-metrics.ts';
 import type {BenchContext} from './bench-context.ts';
 import type {BenchTerminal} from './bench-terminal.ts';
-import {ProcessMeter} from './client-health.ts';
+import {ProcessMeter, type ProcessTimes} from './client-health.ts';
 import {hiddenProgress, showProgress} from './live-progress.ts';
 import {makeOutcome} from './outcome.ts';
 import {type BodyOptions, planSessions} from './request-bodies.ts';
@@ -143,7 +143,7 @@ function numRequestsOf(sessions: readonly Session[]): number {
 interface Measured {
   records: RequestRecord[];
   thread: ThreadHealth;
-  meter: ProcessMeter;
+  processTimes: ProcessTimes;
   numWorkers: number;
   startedAt: Date;
   serverMetrics: ServerMetrics | null;
@@ -181,9 +181,10 @@ async function measure(context: BenchContext, plan: PlannedRun): Promise<Measure
   const thread = await runJob(jobFor(context, plan), numWorkers, hooks, terminal.interrupt).finally(() =>
     progress.finish(),
   );
+  const processTimes = prepared.meter.finish();
   const serverMetrics = (await prepared.watch?.finish()) ?? null;
   records.sort((a, b) => a.index - b.index);
-  return {records, thread, numWorkers, serverMetrics, meter: prepared.meter, startedAt: prepared.startedAt};
+  return {records, thread, numWorkers, serverMetrics, processTimes, startedAt: prepared.startedAt};
 }
 
 function reportWarmups(warmups: readonly RequestRecord[], terminal: BenchTerminal): void {

@@ -1,50 +1,8 @@
 /**
  * What one event of a completion stream means for a measurement: does it carry output, of which kind, does it end a
- * choice, what does it say about token counts. Reads chat and text completions of any OpenAI-compatible server.
+ * choice, what does it say about token counts. Reads chat and text completions of any OpenAI-compatible server. This is
+ * done for every event of every stream, so it is plain code over unknown values; a schema costs as much as the parsing.
  */
-import * as z from 'zod';
-
-/** Fields that a chunk of some server may have; everything else is of no interest here. */
-const chunkSchema = z.looseObject({
-  error: z.unknown().optional(),
-  choices: z
-    .array(
-      z.looseObject({
-        index: z.number().optional(),
-        text: z.string().nullish(),
-        finish_reason: z.string().nullish(),
-        token_ids: z.array(z.number()).nullish(),
-        delta: z
-          .looseObject({
-            content: z.string().nullish(),
-            reasoning: z.string().nullish(),
-            reasoning_content: z.string().nullish(),
-            refusal: z.string().nullish(),
-            tool_calls: z
-              .array(
-                z.looseObject({
-                  index: z.number().optional(),
-                  id: z.string().nullish(),
-                  function: z.looseObject({name: z.string().nullish(), arguments: z.string().nullish()}).optional(),
-                }),
-              )
-              .nullish(),
-          })
-          .nullish(),
-      }),
-    )
-    .nullish(),
-  usage: z
-    .looseObject({
-      prompt_tokens: z.number().nullish(),
-      completion_tokens: z.number().nullish(),
-      prompt_tokens_details: z.looseObject({cached_tokens: z.number().nullish()}).nullish(),
-    })
-    .nullish(),
-});
-
-type Chunk = z.infer<typeof chunkSchema>;
-type Delta = NonNullable<NonNullable<Chunk['choices']>[number]['delta']>;
 
 export interface ToolCallPiece {
   index: number;
@@ -62,17 +20,99 @@ export interface StreamChunk {
   hasAnswer: boolean;
   content: string;
   reasoning: string;
-  toolCalls: ToolCallPiece[];
-  finishes: {index: number; reason: string}[];
+  toolCalls: readonly ToolCallPiece[];
+  finishes: readonly {index: number; reason: string}[];
   usage: {promptTokens: number | null; completionTokens: number | null; cachedTokens: number | null} | null;
   /** Message of an error event, else null. */
   error: string | null;
 }
 
+type Fields = Readonly<Record<string, unknown>>;
+
 /** @returns null when the data is no JSON object of this kind */
 export function readChunk(data: string): StreamChunk | null {
-  const parsed = chunkSchema.safeParse(parseOrNull(data));
-  return parsed.success ? toStreamChunk(parsed.data) : null;
+  const value = parseOrNull(data);
+  if (!isObject(value)) return null;
+  const {choices, usage, error} = value;
+  const hasError = error !== undefined && error !== null;
+  if (!Array.isArray(choices ?? [])) return null;
+  const chunk = emptyChunk(usageOf(usage), hasError ? messageOf(error) : null);
+  for (const choice of (choices ?? []) as unknown[]) {
+    if (!isObject(choice)) return null;
+    takeChoice(chunk, choice);
+  }
+  chunk.hasOutput ||= chunk.hasAnswer || chunk.reasoning !== '';
+  return chunk;
+}
+
+type OpenChunk = {-readonly [Key in keyof StreamChunk]: StreamChunk[Key]};
+
+const none: readonly never[] = [];
+
+function emptyChunk(usage: StreamChunk['usage'], error: string | null): OpenChunk {
+  return {
+    hasChoices: false,
+    hasOutput: false,
+    hasAnswer: false,
+    content: '',
+    reasoning: '',
+    toolCalls: none,
+    finishes: none,
+    usage,
+    error,
+  };
+}
+
+function takeChoice(chunk: OpenChunk, choice: Fields): void {
+  const {index, text, finish_reason: reason, token_ids: tokenIds, delta} = choice;
+  chunk.hasChoices = true;
+  addContent(chunk, text);
+  if (isObject(delta)) takeDelta(chunk, delta);
+  if (Array.isArray(tokenIds) && tokenIds.length > 0) chunk.hasOutput = true;
+  if (isText(reason)) chunk.finishes = [...chunk.finishes, {index: numberOr(index, 0), reason}];
+}
+
+function takeDelta(chunk: OpenChunk, delta: Fields): void {
+  addContent(chunk, delta.content);
+  const reasoning = delta.reasoning ?? delta.reasoning_content;
+  if (isText(reasoning)) chunk.reasoning += reasoning;
+  if (isText(delta.refusal)) chunk.hasAnswer = true;
+  const calls = delta.tool_calls;
+  if (!Array.isArray(calls) || calls.length === 0) return;
+  chunk.toolCalls = [...chunk.toolCalls, ...calls.filter(isObject).map(toolCallPiece)];
+  chunk.hasAnswer = true;
+}
+
+function addContent(chunk: OpenChunk, text: unknown): void {
+  if (!isText(text)) return;
+  chunk.content += text;
+  chunk.hasAnswer = true;
+}
+
+function toolCallPiece({index, id, function: called}: Fields): ToolCallPiece {
+  const {name, arguments: argumentsText} = isObject(called) ? called : ({} as Fields);
+  return {
+    index: numberOr(index, 0),
+    id: isText(id) ? id : null,
+    name: isText(name) ? name : null,
+    argumentsText: isText(argumentsText) ? argumentsText : '',
+  };
+}
+
+function usageOf(usage: unknown): StreamChunk['usage'] {
+  if (!isObject(usage)) return null;
+  const {prompt_tokens_details: details} = usage;
+  return {
+    promptTokens: numberOr(usage.prompt_tokens, null),
+    completionTokens: numberOr(usage.completion_tokens, null),
+    cachedTokens: isObject(details) ? numberOr(details.cached_tokens, null) : null,
+  };
+}
+
+function messageOf(error: unknown): string {
+  if (isText(error)) return error;
+  const message = isObject(error) ? error.message : null;
+  return isText(message) ? message : JSON.stringify(error);
 }
 
 function parseOrNull(data: string): unknown {
@@ -83,52 +123,15 @@ function parseOrNull(data: string): unknown {
   }
 }
 
-function toStreamChunk(chunk: Chunk): StreamChunk {
-  const choices = chunk.choices ?? [];
-  const deltas = choices.map(({delta}) => delta ?? {});
-  const content = choices.map(({text}) => text ?? '').join('') + join(deltas, ({content}) => content);
-  const reasoning = join(deltas, (delta) => delta.reasoning ?? delta.reasoning_content);
-  const toolCalls = deltas.flatMap(toolCallPieces);
-  const hasTokenIds = choices.some(({token_ids}) => (token_ids?.length ?? 0) > 0);
-  const hasAnswer = content !== '' || toolCalls.length > 0 || join(deltas, ({refusal}) => refusal) !== '';
-  return {
-    hasChoices: choices.length > 0,
-    hasOutput: hasAnswer || reasoning !== '' || hasTokenIds,
-    hasAnswer,
-    content,
-    reasoning,
-    toolCalls,
-    finishes: choices.flatMap(({index = 0, finish_reason}) => (finish_reason ? [{index, reason: finish_reason}] : [])),
-    usage: usageOf(chunk.usage),
-    error: errorOf(chunk.error),
-  };
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function join(deltas: readonly Delta[], textOf: (delta: Delta) => string | null | undefined): string {
-  return deltas.map((delta) => textOf(delta) ?? '').join('');
+/** A text with something in it. */
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
 }
 
-function toolCallPieces({tool_calls}: Delta): ToolCallPiece[] {
-  return (tool_calls ?? []).map(({index = 0, id, function: called}) => ({
-    index,
-    id: id ?? null,
-    name: called?.name ?? null,
-    argumentsText: called?.arguments ?? '',
-  }));
-}
-
-function usageOf(usage: Chunk['usage']): StreamChunk['usage'] {
-  if (!usage) return null;
-  return {
-    promptTokens: usage.prompt_tokens ?? null,
-    completionTokens: usage.completion_tokens ?? null,
-    cachedTokens: usage.prompt_tokens_details?.cached_tokens ?? null,
-  };
-}
-
-function errorOf(error: unknown): string | null {
-  if (error === undefined || error === null) return null;
-  if (typeof error === 'string') return error;
-  const {message} = error as {message?: unknown};
-  return typeof message === 'string' ? message : JSON.stringify(error);
+function numberOr<T>(value: unknown, otherwise: T): number | T {
+  return typeof value === 'number' ? value : otherwise;
 }
