@@ -1,21 +1,9 @@
 /** Formats that the checkpoint describes are refused at the start when the description is missing, broken or short. */
 import {describe, expect, it} from 'vitest';
-import {loadAnswerFormats} from '../../../src/core/load-answer-formats.ts';
-import {silentLogger} from '../../../src/core/util/logger.ts';
+import {answerFormats} from '../../support/answer-formats.ts';
 
-function load(tool: string | null, reasoning: string | null, responseTemplate: unknown) {
-  const options = {
-    enableAutoToolChoice: tool !== null,
-    toolCallParser: tool,
-    toolParserPlugin: null,
-    reasoningParser: reasoning,
-    reasoningParserPlugin: null,
-    stopSparesReasoning: false,
-    toolStrictLevel: null,
-    enforcesStrictToolCalling: true,
-  };
-  return loadAnswerFormats(options, {template: null, responseTemplate, logger: silentLogger});
-}
+const load = (tool: string | null, reasoning: string | null, responseTemplate: unknown) =>
+  answerFormats(tool, reasoning, {}, {responseTemplate});
 
 const calls = {open: '<c>', close: '</c>', content: 'json'};
 

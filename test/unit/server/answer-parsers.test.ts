@@ -1,7 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import type {AnswerFormats} from '../../../src/core/answer-reader.ts';
-import {loadAnswerFormats} from '../../../src/core/load-answer-formats.ts';
-import {RecordingLogger} from '../../support/recording-logger.ts';
+import {answerFormats} from '../../support/answer-formats.ts';
 import {playTokens} from '../../support/scripted-engine-client.ts';
 import {sseEvents} from '../../support/sse-transcript.ts';
 import {closeAppsAfterEach, openTestApp} from '../../support/test-app.ts';
@@ -25,21 +24,9 @@ const named = {type: 'function', function: {name: 'get_weather'}};
 const CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city":"Paris"}}\n</tool_call>';
 const ID = /^chatcmpl-tool-[0-9a-f]{16}$/;
 
-async function formats(tool: string | null, reasoning: string | null, enforces = true): Promise<AnswerFormats> {
-  const loaded = await loadAnswerFormats(
-    {
-      enableAutoToolChoice: tool !== null,
-      toolCallParser: tool,
-      toolParserPlugin: null,
-      reasoningParser: reasoning,
-      reasoningParserPlugin: null,
-      stopSparesReasoning: false,
-      toolStrictLevel: null,
-      enforcesStrictToolCalling: enforces,
-    },
-    {template: null, responseTemplate: undefined, logger: new RecordingLogger()},
-  );
-  return loaded!;
+/** Of a server that has at least one of the two flags. */
+async function formats(tool: string | null, reasoning: string | null, enforcesStrictToolCalling = true) {
+  return (await answerFormats(tool, reasoning, {enforcesStrictToolCalling}))!;
 }
 
 async function ask(answer: string, loaded: AnswerFormats, fields: Fields) {
