@@ -40,6 +40,7 @@ const owners = {
   'ink': ['chat/'],
   'react': ['chat/'],
   'marked': ['chat/'],
+  'highlight.js': ['chat/'],
   'eventsource-parser': ['chat/'],
   '@modelcontextprotocol/client': ['chat/'],
   '@oclif/core': ['commands/', 'cli/'],
@@ -88,7 +89,7 @@ export default {
       severity: 'error',
       from: {path: '^src/'},
       // The screen's packages are part of the bundle, so that their many files are not installed.
-      to: {dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], pathNot: 'node_modules/(ink|react|@types/react|string-width)/'},
+      to: {dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], pathNot: 'node_modules/(ink|react|@types/react|string-width|highlight.js)/'},
     },
     {
       name: 'no-unresolvable',
