@@ -1,6 +1,7 @@
 /** Options of `parlance chat`, as data for flags, help, environment and configuration file. Names are those of vLLM where it has them. */
 import * as z from 'zod';
 import {engineOptionsSchema} from '../core/config/engine-config.ts';
+import {modelSourceOptionsSchema} from '../core/config/model-source-options.ts';
 
 const inGroup =
   (group: string) =>
@@ -150,6 +151,7 @@ export const chatOptionsSchema = z.object({
   ...toolOptions,
   ...sessionOptions,
   ...screenOptions,
+  ...modelSourceOptionsSchema.shape,
   maxModelLen,
   device,
   threads,

@@ -13,6 +13,7 @@ import type {ChatRunOptions, ChatTerminal} from './chat-terminal.ts';
 import {InputHistory} from './input/history.ts';
 import {type InputActions, InputModel} from './input/input-model.ts';
 import {ChatScreen} from './screen/chat-screen.tsx';
+import {CodeColours} from './screen/highlight.ts';
 import {createPaint, type Paint, paintNone} from './screen/spans.ts';
 import type {TalkStart} from './sessions/open-talk.ts';
 import {sessionFolder} from './sessions/session-store.ts';
@@ -42,9 +43,13 @@ export async function runScreen(options: ChatRunOptions, start: TalkStart, termi
   const left = new Promise<void>((resolve) => (leave = resolve));
   const chat = new ChatController({
     ...{backend, start, tools: tools.box, options, folder: terminal.folder, retries},
-    tell: (news) => showNews(news, {store, input, stdout, leave}),
+    tell: (news) => {
+      if (news.type === 'question') void colours.load();
+      showNews(news, {store, input, stdout, leave});
+    },
     approve: (call, signal) => store.askApproval(call, signal),
   });
+  const colours = new CodeColours();
   const paint = choosePaint(options.theme, terminal);
   stdout.write(pasteMarksOn);
   const app = render(
@@ -53,13 +58,17 @@ export async function runScreen(options: ChatRunOptions, start: TalkStart, termi
       input={input}
       actions={actionsOf(chat, {store, stdout, leave})}
       paint={paint}
+      colours={colours}
       numTools={() => tools.box.numOn}
     />,
     // Incremental drawing loses lines when static text and a moved cursor come together.
     {stdout, stdin, exitOnCtrlC: false, patchConsole: true, incrementalRendering: false, maxFps: 30},
   );
   terminal.interrupt.addEventListener('abort', leave);
-  if (start.isResumed) chat.tell({type: 'talk-changed', messages: chat.talk});
+  if (start.isResumed) {
+    await colours.load();
+    chat.tell({type: 'talk-changed', messages: chat.talk});
+  }
   for (const note of tools.notes) chat.warn(note);
   tellReady(chat, store);
   try {

@@ -9,6 +9,8 @@ import type {ScreenStore} from '../state/screen-store.ts';
 import type {ViewItem} from '../state/view-state.ts';
 import {drawItem} from './draw-items.ts';
 import {drawActivity, drawInput, statusLine} from './draw-live.ts';
+import type {CodeColours} from './highlight.ts';
+import type {Pen} from './pen.ts';
 import type {Paint} from './spans.ts';
 
 export interface ChatScreenProps {
@@ -16,12 +18,13 @@ export interface ChatScreenProps {
   input: InputModel;
   actions: InputActions;
   paint: Paint;
+  colours: CodeColours;
   numTools: () => number;
 }
 
 const tickMs = 100;
 
-export function ChatScreen({store, input, actions, paint, numTools}: ChatScreenProps): ReactNode {
+export function ChatScreen({store, input, actions, paint, colours, numTools}: ChatScreenProps): ReactNode {
   const state = useSyncExternalStore(store.subscribe, store.snapshot);
   const typed = useSyncExternalStore(input.subscribe, input.snapshot);
   const {columns, rows} = useTerminalSize();
@@ -32,20 +35,19 @@ export function ChatScreen({store, input, actions, paint, numTools}: ChatScreenP
   // One column stays free: a full line would wrap in some terminals.
   const width = Math.max(10, columns - 1);
   // The live part must stay shorter than the terminal, else it would be repeated in the history.
-  const room = Math.max(3, rows - 2);
+  const room = Math.max(4, rows - 2);
   const drawnInput = drawInput(typed.editor, width, Math.max(1, Math.floor(room / 2)), paint, typed.hint);
-  const maxLines = Math.max(1, room - drawnInput.lines.length - 1);
-  const context = {width, maxLines, paint, nowMs: performance.now()};
+  const maxLines = Math.max(1, room - drawnInput.lines.length - 2);
+  const pen = {width, paint, colours};
+  const context = {...pen, maxLines, nowMs: performance.now()};
   const activity = drawActivity(state, context);
   // At the end the live part goes, so that the shell's prompt follows the talk.
-  const lines = state.hasQuit ? [] : [...activity, ...drawnInput.lines, statusLine(state, numTools(), context)];
-  const cursor = {x: drawnInput.cursor.x, y: activity.length + drawnInput.cursor.y};
+  const lines = state.hasQuit ? [] : [...activity, '', ...drawnInput.lines, statusLine(state, numTools(), context)];
+  const cursor = {x: drawnInput.cursor.x, y: activity.length + 1 + drawnInput.cursor.y};
   setCursorPosition(state.hasQuit ? undefined : cursor);
   return (
     <>
-      <Static items={state.items}>
-        {(item, index) => <Item key={index} item={item} width={width} paint={paint} />}
-      </Static>
+      <Static items={state.items}>{(item, index) => <Item key={index} item={item} pen={pen} />}</Static>
       <Box flexDirection="column">
         {lines.map((line, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other identity than their place
@@ -58,8 +60,8 @@ export function ChatScreen({store, input, actions, paint, numTools}: ChatScreenP
   );
 }
 
-function Item({item, width, paint}: {item: ViewItem; width: number; paint: Paint}): ReactNode {
-  const lines = drawItem(item, width, paint);
+function Item({item, pen}: {item: ViewItem; pen: Pen}): ReactNode {
+  const lines = drawItem(item, pen);
   return lines.length === 0 ? null : <Text>{lines.map((line) => (line === '' ? ' ' : line)).join('\n')}</Text>;
 }
 

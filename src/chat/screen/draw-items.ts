@@ -1,8 +1,12 @@
 /** Finished things as lines of the terminal. What they say comes from others and is made safe on the way. */
+
+import type {ToolCall} from '../conversation/messages.ts';
 import {shortTime} from '../format-stats.ts';
+import type {AnswerBlock} from '../state/answer-blocks.ts';
 import type {ViewItem} from '../state/view-state.ts';
 import {drawCode, drawMarkdown} from './markdown.ts';
-import {type Paint, type Style, span, wrapSpans} from './spans.ts';
+import {narrower, type Pen} from './pen.ts';
+import {type Style, span, textWidth, wrapSpans} from './spans.ts';
 
 const toneStyles: Readonly<Record<'info' | 'warning' | 'error', readonly Style[]>> = {
   info: ['dim'],
@@ -13,7 +17,8 @@ const toneStyles: Readonly<Record<'info' | 'warning' | 'error', readonly Style[]
 /** Lines of a result that are shown; the model gets all of it. */
 const maxResultLines = 8;
 
-export function drawItem(item: ViewItem, width: number, paint: Paint): string[] {
+export function drawItem(item: ViewItem, pen: Pen): string[] {
+  const {width, paint} = pen;
   switch (item.type) {
     case 'banner':
       return [
@@ -26,46 +31,37 @@ export function drawItem(item: ViewItem, width: number, paint: Paint): string[] 
         '',
       ];
     case 'block':
-      return [...(item.block.hasGap ? [''] : []), ...drawBlock(item.block, width, paint)];
+      return [...(item.block.hasGap ? [''] : []), ...drawBlock(item.block, pen)];
     case 'thought':
-      return drawThought(item, width, paint);
+      return drawThought(item, pen);
     case 'call':
-      return drawCall(item.call.function, width, paint);
+      return drawCall(item.call.function, pen);
     case 'result':
-      return drawResult(item, width, paint);
+      return drawResult(item, pen);
     case 'note':
       return wrapSpans([span(item.text, ...toneStyles[item.tone])], paint, {width});
     case 'listing':
-      return [paint(item.title, ['bold']), ...wrapSpans([span(item.text)], paint, {width, first: '  '})];
+      return [paint(item.title, ['bold']), ...item.text.split('\n').flatMap((line) => drawRow(line, narrower(pen, 2)))];
   }
 }
 
-function drawBlock(
-  {type, text}: {type: 'markdown' | 'code' | 'raw'; text: string},
-  width: number,
-  paint: Paint,
-): string[] {
-  if (type === 'code') return drawCode(text, width, paint);
-  if (type === 'raw') return wrapSpans([span(text)], paint, {width});
-  return drawMarkdown(text, width, paint);
+function drawBlock({type, text, code}: AnswerBlock, pen: Pen): string[] {
+  if (type === 'code') return drawCode(text, code ?? {language: '', before: ''}, pen);
+  if (type === 'raw') return wrapSpans([span(text)], pen.paint, pen);
+  return drawMarkdown(text, pen);
 }
 
 function drawThought(
-  {text, seconds, isFolded}: Extract<ViewItem, {type: 'thought'}>,
-  width: number,
-  paint: Paint,
+  {text, seconds, numTokens, isFolded}: Extract<ViewItem, {type: 'thought'}>,
+  {width, paint}: Pen,
 ): string[] {
-  const title = seconds > 0 ? `thought ${shortTime(seconds * 1000)} · ${text.length} characters` : 'thought';
+  const title = seconds > 0 ? `thought ${shortTime(seconds * 1000)} · ${numTokens} tokens` : 'thought';
   if (isFolded) return [paint(`${title} (ctrl-t shows)`, ['dim'])];
   const rule = paint('│ ', ['dim']);
   return [paint(title, ['dim']), ...wrapSpans([span(text.trim(), 'dim')], paint, {width, first: rule})];
 }
 
-export function drawCall(
-  {name, arguments: text}: {name: string; arguments: string},
-  width: number,
-  paint: Paint,
-): string[] {
+export function drawCall({name, arguments: text}: ToolCall['function'], {width, paint}: Pen): string[] {
   const spans = [span('⚒ ', 'accent'), span(name, 'bold'), span(` ${prettyArguments(text)}`, 'code')];
   return wrapSpans(spans, paint, {width, first: '', rest: '  '});
 }
@@ -81,7 +77,15 @@ export function prettyArguments(text: string): string {
   }
 }
 
-function drawResult({text, isError}: Extract<ViewItem, {type: 'result'}>, width: number, paint: Paint): string[] {
+/** What stands behind a gap of two blanks goes on below itself, where there is room. */
+function drawRow(line: string, {width, paint}: Pen): string[] {
+  const column = textWidth(/^\s*\S+(?: \S+)*\s{2,}(?=\S)/.exec(line)?.[0] ?? '');
+  const rest = ' '.repeat(column < width / 2 ? column : 2);
+  const lines = wrapSpans([span(line)], paint, {width, first: '', rest});
+  return lines.map((each) => `  ${each}`);
+}
+
+function drawResult({text, isError}: Extract<ViewItem, {type: 'result'}>, {width, paint}: Pen): string[] {
   const style: Style = isError ? 'bad' : 'dim';
   const lines = wrapSpans([span(text.trimEnd(), style)], paint, {width, first: paint('⎿ ', ['dim']), rest: '  '});
   if (lines.length <= maxResultLines) return lines;

@@ -1,19 +1,19 @@
 /** The short part that is drawn again: what goes on, the input and the status line. Its height is known and bounded. */
 import {shortCount, shortTime} from '../format-stats.ts';
 import type {Editor} from '../input/editor.ts';
+import type {BlockState} from '../state/answer-blocks.ts';
 import type {ViewState} from '../state/view-state.ts';
 import {drawCall} from './draw-items.ts';
-import {drawMarkdown} from './markdown.ts';
+import {drawCode, drawMarkdown} from './markdown.ts';
+import type {Pen} from './pen.ts';
 import {cutToWidth, graphemes, type Paint, span, textWidth, wrapSpans} from './spans.ts';
 
 const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const msPerTurn = 100;
 
-export interface LiveContext {
-  width: number;
+export interface LiveContext extends Pen {
   /** Most lines for what goes on. */
   maxLines: number;
-  paint: Paint;
   nowMs: number;
 }
 
@@ -27,7 +27,8 @@ export function drawActivity(state: ViewState, context: LiveContext): string[] {
 
 const approvalKeys = 'y once · a always for this tool · e edit · n no, with a reason';
 
-function activityLines(state: ViewState, {width, paint, nowMs}: LiveContext): string[] {
+function activityLines(state: ViewState, context: LiveContext): string[] {
+  const {width, paint, nowMs} = context;
   const seconds = shortTime(nowMs - state.phaseStartMs);
   const turning = (text: string) => [
     `${paint(spinner[Math.floor(nowMs / msPerTurn) % spinner.length]!, ['accent'])} ${paint(cutToWidth(text, width - 2), ['dim'])}`,
@@ -42,9 +43,9 @@ function activityLines(state: ViewState, {width, paint, nowMs}: LiveContext): st
     case 'reasoning':
       return reasoningLines(state, {width, paint, seconds, turning});
     case 'answer':
-      return answerLines(state, width, paint);
+      return answerLines(state, context);
     case 'tool-call':
-      return state.calls.flatMap((call) => drawCall(call.function, width, paint));
+      return state.calls.flatMap((call) => drawCall(call.function, context));
     case 'tool-approval':
       return wrapSpans([span(`Run ${state.activeCall!.function.name}? ${approvalKeys}`, 'warn')], paint, {width});
     case 'tool-running':
@@ -71,13 +72,15 @@ function reasoningLines(state: ViewState, {width, paint, seconds, turning}: Reas
 }
 
 /** A block that goes on is drawn as far as it is known. */
-function answerLines({answer, isRaw}: ViewState, width: number, paint: Paint): string[] {
+function answerLines({answer, isRaw}: ViewState, pen: Pen): string[] {
   const {rest, fence, isAfterBlank} = answer;
-  if (rest === '') return [paint('▌', ['accent'])];
-  const gap = isAfterBlank ? [''] : [];
-  if (fence !== null || isRaw)
-    return [...gap, ...wrapSpans([span(rest, 'code')], paint, {width, first: isRaw ? '' : '  '})];
-  return [...gap, ...drawMarkdown(rest, width, paint)];
+  if (rest === '') return [pen.paint('▌', ['accent'])];
+  return [...(isAfterBlank ? [''] : []), ...openBlock(rest, fence, isRaw, pen)];
+}
+
+function openBlock(rest: string, fence: BlockState['fence'], isRaw: boolean, pen: Pen): string[] {
+  if (isRaw) return wrapSpans([span(rest)], pen.paint, {width: pen.width});
+  return fence === null ? drawMarkdown(rest, pen) : drawCode(rest, fence, pen);
 }
 
 export interface DrawnInput {
@@ -124,16 +127,30 @@ export function drawInput(
   return {lines, cursor: {x: prompt.length + place.x, y: place.y - first}};
 }
 
-/** Model, context, speed; what the keys do. */
+/** Model, context, speed; what the keys do. Where the room is small, the least important parts go first. */
 export function statusLine(state: ViewState, numTools: number, {width, paint, nowMs}: LiveContext): string {
-  const parts = [
-    state.facts?.modelName ?? state.loading ?? 'connecting',
-    contextText(state),
-    ...speedTexts(state, nowMs),
-    numTools > 0 ? `tools ${numTools}` : null,
-    state.phase === 'idle' ? null : 'esc to stop',
+  const [count = null, speed = null, wait = null] = speedTexts(state, nowMs);
+  const parts: {text: string | null; weight: number}[] = [
+    {text: state.facts?.modelName ?? state.loading ?? 'connecting', weight: 5},
+    {text: contextText(state), weight: 4},
+    {text: count, weight: 1},
+    {text: speed, weight: 3},
+    {text: wait, weight: 2},
+    {text: numTools > 0 ? `tools ${numTools}` : null, weight: 0},
+    {text: state.phase === 'idle' ? null : 'esc to stop', weight: 6},
   ];
-  return paint(cutToWidth(span(parts.filter((part) => part !== null).join(' · ')).text, width), ['dim']);
+  return paint(cutToWidth(span(fittingParts(parts, width)).text, width), ['dim']);
+}
+
+function fittingParts(parts: readonly {text: string | null; weight: number}[], width: number): string {
+  const shown = parts.filter(({text}) => text !== null);
+  const line = shown.map(({text}) => text).join(' · ');
+  if (shown.length <= 1 || textWidth(line) <= width) return line;
+  const least = Math.min(...shown.map(({weight}) => weight));
+  return fittingParts(
+    shown.filter(({weight}) => weight !== least),
+    width,
+  );
 }
 
 function contextText({contextTokens, facts}: ViewState): string | null {

@@ -1,78 +1,66 @@
 /** One finished block of Markdown as lines for the terminal: headings, lists, tables, quotes, code, and styles within text. */
 import {lexer, type Token, type Tokens} from 'marked';
-import {type Paint, type Span, type Style, span, textWidth, wrapSpans} from './spans.ts';
+import {languageOf} from '../state/answer-blocks.ts';
+import {drawCells} from './draw-table.ts';
+import type {CodePlace} from './highlight.ts';
+import {narrower, type Pen} from './pen.ts';
+import {type Span, type Style, span, wrapSpans} from './spans.ts';
 
-export function drawMarkdown(text: string, width: number, paint: Paint): string[] {
-  return lexer(text).flatMap((token) => drawBlock(token, width, paint));
+export function drawMarkdown(text: string, pen: Pen): string[] {
+  return lexer(text).flatMap((token) => drawBlock(token, pen));
 }
 
-function drawBlock(token: Token, width: number, paint: Paint): string[] {
+function drawBlock(token: Token, pen: Pen): string[] {
+  const {width, paint} = pen;
   switch (token.type) {
     case 'space':
+    // The box of a task is drawn beside the mark of its item.
+    case 'checkbox':
       return [];
     case 'heading':
       return wrapSpans(inline(token.tokens ?? [], ['bold', 'heading']), paint, {width});
     case 'code':
-      return drawCode((token as Tokens.Code).text, width, paint);
+      return drawCode((token as Tokens.Code).text, {language: languageOf(token.lang ?? ''), before: ''}, pen);
     case 'list':
-      return drawList(token as Tokens.List, width, paint);
+      return drawList(token as Tokens.List, pen);
     case 'table':
-      return drawTable(token as Tokens.Table, width, paint);
+      return drawTable(token as Tokens.Table, pen);
     case 'blockquote':
       return indented(
-        (token.tokens ?? []).flatMap((inner) => drawBlock(inner, width - 2, paint)),
+        (token.tokens ?? []).flatMap((inner) => drawBlock(inner, narrower(pen, 2))),
         paint('│ ', ['dim']),
       );
     case 'hr':
       return [paint('─'.repeat(Math.min(width, 40)), ['dim'])];
     default:
-      return wrapSpans(
-        'tokens' in token && token.tokens ? inline(token.tokens, []) : [span(token.raw.trimEnd())],
-        paint,
-        {
-          width,
-        },
-      );
+      return wrapSpans(spansOfBlock(token), paint, {width});
   }
 }
 
+function spansOfBlock(token: Token): Span[] {
+  return 'tokens' in token && token.tokens ? inline(token.tokens, []) : [span(token.raw.trimEnd())];
+}
+
 /** Lines of code keep their breaks; long ones go on below. */
-export function drawCode(code: string, width: number, paint: Paint): string[] {
-  return code.split('\n').flatMap((line) => wrapSpans([span(line, 'code')], paint, {width, first: '  '}));
+export function drawCode(code: string, place: CodePlace, {width, paint, colours}: Pen): string[] {
+  return wrapSpans(colours.spans(code, place), paint, {width, first: '  '});
 }
 
 function indented(lines: readonly string[], prefix: string): string[] {
   return lines.map((line) => prefix + line);
 }
 
-function drawList({items, ordered, start}: Tokens.List, width: number, paint: Paint): string[] {
+function drawList({items, ordered, start}: Tokens.List, pen: Pen): string[] {
   return items.flatMap((item, index) => {
-    const mark = ordered ? `${Number(start) + index}. ` : '• ';
-    const lines = item.tokens.flatMap((token) => drawBlock(token, width - mark.length, paint));
-    const box = item.task ? (item.checked ? '☑ ' : '☐ ') : '';
-    return lines.map((line, row) => (row === 0 ? paint(mark, ['accent']) + box : ' '.repeat(mark.length)) + line);
+    const mark = ordered ? `${Number(start) + index}. ` : item.task ? (item.checked ? '☑ ' : '☐ ') : '• ';
+    const lines = item.tokens.flatMap((token) => drawBlock(token, narrower(pen, mark.length)));
+    return lines.map((line, row) => (row === 0 ? pen.paint(mark, ['accent']) : ' '.repeat(mark.length)) + line);
   });
 }
 
-/** Columns as wide as their cells; too wide tables are shown as their source. */
-function drawTable({header, rows, raw}: Tokens.Table, width: number, paint: Paint): string[] {
+function drawTable({header, rows, align}: Tokens.Table, pen: Pen): string[] {
   const cells = [header, ...rows].map((row) => row.map(({tokens}) => inline(tokens, [])));
-  const widths = header.map((_, column) => Math.max(...cells.map((row) => spansWidth(row[column] ?? []))));
-  if (widths.reduce((sum, each) => sum + each + 3, 1) > width) return wrapSpans([span(raw.trimEnd())], paint, {width});
-  const drawRow = (row: Span[][], styles: Style[]) =>
-    widths
-      .map((each, column) => {
-        const spans = row[column] ?? [];
-        const text = spans.map((part) => paint(part.text, [...part.styles, ...styles])).join('');
-        return text + ' '.repeat(each - spansWidth(spans));
-      })
-      .join(paint(' │ ', ['dim']));
-  const rule = paint(widths.map((each) => '─'.repeat(each)).join('─┼─'), ['dim']);
-  return [drawRow(cells[0]!, ['bold']), rule, ...cells.slice(1).map((row) => drawRow(row, []))];
-}
-
-function spansWidth(spans: readonly Span[]): number {
-  return spans.reduce((sum, {text}) => sum + textWidth(text), 0);
+  return drawCells(cells, align, pen);
 }
 
 const inlineStyles: Readonly<Record<string, Style>> = {strong: 'bold', em: 'italic', del: 'strike', link: 'link'};
@@ -84,6 +72,7 @@ function inline(tokens: readonly Token[], styles: readonly Style[]): Span[] {
 function inlineSpans(token: Token, styles: readonly Style[]): Span[] {
   if (token.type === 'codespan') return [span((token as Tokens.Codespan).text, ...styles, 'code')];
   if (token.type === 'br') return [span('\n')];
+  if (token.type === 'checkbox') return [];
   const style = inlineStyles[token.type];
   const inner = style ? [...styles, style] : styles;
   const spans = 'tokens' in token && token.tokens ? inline(token.tokens, inner) : [span(plainText(token), ...inner)];

@@ -16,7 +16,12 @@ export type Style =
   | 'good'
   | 'bad'
   | 'warn'
-  | 'strike';
+  | 'strike'
+  | 'keyword'
+  | 'string'
+  | 'number'
+  | 'name'
+  | 'type';
 
 export interface Span {
   text: string;
@@ -38,10 +43,19 @@ const codes: Readonly<Record<Style, readonly [number, number]>> = {
   bad: [31, 39],
   warn: [33, 39],
   strike: [9, 29],
+  keyword: [35, 39],
+  string: [32, 39],
+  number: [33, 39],
+  name: [34, 39],
+  type: [36, 39],
 };
 
 /** Colours that are hard to read on white have others there. */
-const lightCodes: Partial<Record<Style, readonly [number, number]>> = {code: [35, 39], warn: [35, 39]};
+const lightCodes: Partial<Record<Style, readonly [number, number]>> = {
+  code: [35, 39],
+  warn: [35, 39],
+  number: [31, 39],
+};
 
 export const paintNone: Paint = (text) => text;
 

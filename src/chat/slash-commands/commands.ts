@@ -1,10 +1,10 @@
 /** The slash commands as a table: name, form, one line of help, and what it does with the talk. */
 import {writeFile} from 'node:fs/promises';
+import {nearestName} from '../../core/util/nearest-name.ts';
 import {fileText} from '../attach-files.ts';
 import type {ChatController, ReasoningMode} from '../chat-controller.ts';
 import {statsLine} from '../format-stats.ts';
 import {exportMarkdown} from './export-talk.ts';
-import {nearestName} from './nearest-name.ts';
 
 export interface SlashCommand {
   names: readonly [string, ...string[]];

@@ -7,13 +7,28 @@
 export interface AnswerBlock {
   type: 'markdown' | 'code' | 'raw';
   text: string;
+  /** Of code: what it is written in, and the lines that stand before it in the same fence, as far as colours need them. */
+  code: OpenCode | null;
   /** A blank line stands before it. */
   hasGap: boolean;
 }
 
+export interface OpenCode {
+  language: string;
+  before: string;
+}
+
+/** Code that is going on, with the mark that opened it. */
+interface Fence extends OpenCode {
+  mark: string;
+}
+
+/** More lines before than this make no difference to most code. */
+const maxBeforeCharacters = 4000;
+
 export interface BlockState {
-  /** The mark that opened the code that is going on; null outside of code. */
-  fence: string | null;
+  /** Null outside of code. */
+  fence: Fence | null;
   /** Text that is not complete yet. */
   rest: string;
   /** Something was taken before, so a gap makes sense. */
@@ -24,9 +39,14 @@ export interface BlockState {
 
 export const noBlocks: BlockState = {fence: null, rest: '', hasText: false, isAfterBlank: false};
 
-const fenceLine = /^ {0,3}(`{3,}|~{3,})/;
+const fenceLine = /^ {0,3}(`{3,}|~{3,})(.*)/;
 const listItem = /^(?:[-*+]|\d{1,9}[.)])\s/;
 const tableRow = /^\s*\|/;
+
+/** The first word behind the mark of a fence. */
+export function languageOf(info: string): string {
+  return /^\s*([\w+#.-]*)/.exec(info)![1]!.toLowerCase();
+}
 
 /** @param isRaw every line is complete as it stands @param maxLines lines after which a block without end is cut */
 export function takeBlocks(
@@ -42,7 +62,7 @@ class BlockSplitter {
   readonly #maxLines: number;
   readonly #isRaw: boolean;
   readonly #blocks: AnswerBlock[] = [];
-  #fence: string | null;
+  #fence: Fence | null;
   #hasText: boolean;
   #isAfterBlank: boolean;
   #open: string[] = [];
@@ -68,24 +88,28 @@ class BlockSplitter {
 
   #readLine(line: string): void {
     if (this.#isRaw) return this.#add('raw', line);
-    const mark = fenceLine.exec(line)?.[1];
-    if (this.#fence !== null) return this.#readCode(line, mark);
-    if (mark !== undefined) return this.#openFence(mark);
+    const [, mark, info = ''] = fenceLine.exec(line) ?? [];
+    if (this.#fence !== null) return this.#readCode(line, mark, this.#fence);
+    if (mark !== undefined) return this.#openFence(mark, info);
     if (line.trim() === '') return this.#endBlock();
     if (listItem.test(line)) this.#close('markdown');
     this.#open.push(line);
     if (this.#open.length >= this.#maxLines && !tableRow.test(line)) this.#close('markdown');
   }
 
-  #readCode(line: string, mark: string | undefined): void {
-    const isEnd = mark?.startsWith(this.#fence!) && line.trim() === mark;
-    if (!isEnd) return this.#add('code', line);
-    this.#fence = null;
+  #readCode(line: string, mark: string | undefined, fence: Fence): void {
+    if (mark?.startsWith(fence.mark) && line.trim() === mark) {
+      this.#fence = null;
+      return;
+    }
+    this.#add('code', line);
+    const before = `${fence.before}${line}\n`;
+    this.#fence = {...fence, before: before.length > maxBeforeCharacters ? lastLines(before) : before};
   }
 
-  #openFence(mark: string): void {
+  #openFence(mark: string, info: string): void {
     this.#close('markdown');
-    this.#fence = mark;
+    this.#fence = {mark, language: languageOf(info), before: ''};
   }
 
   #endBlock(): void {
@@ -102,8 +126,13 @@ class BlockSplitter {
   #add(type: AnswerBlock['type'], text: string): void {
     const last = this.#blocks.at(-1);
     if (type !== 'markdown' && last?.type === type && !this.#isAfterBlank) last.text += `\n${text}`;
-    else this.#blocks.push({type, text, hasGap: this.#isAfterBlank});
+    else this.#blocks.push({type, text, code: this.#fence, hasGap: this.#isAfterBlank});
     this.#isAfterBlank = false;
     this.#hasText = true;
   }
+}
+
+function lastLines(text: string): string {
+  const end = text.slice(-maxBeforeCharacters / 2);
+  return end.slice(end.indexOf('\n') + 1);
 }

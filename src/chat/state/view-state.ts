@@ -12,7 +12,7 @@ export type ViewItem =
   | {type: 'banner'; version: string}
   | {type: 'question'; text: string}
   | {type: 'block'; block: AnswerBlock}
-  | {type: 'thought'; text: string; seconds: number; isFolded: boolean}
+  | {type: 'thought'; text: string; seconds: number; numTokens: number; isFolded: boolean}
   | {type: 'call'; call: ToolCall}
   | {type: 'result'; name: string; text: string; isError: boolean}
   | {type: 'note'; text: string; tone: 'info' | 'warning' | 'error'}
@@ -102,9 +102,9 @@ export function updateView(state: ViewState, event: ViewEvent, nowMs: number): V
     case 'reasoning-delta':
       return addThought(countPiece(state, nowMs), event.text, nowMs);
     case 'text-delta':
-      return addText(closeThought(countPiece(state, nowMs), nowMs), event.text, nowMs);
+      return addText(countPiece(closeThought(state, nowMs), nowMs), event.text, nowMs);
     case 'tool-call-start':
-      return startCall(closeThought(countPiece(state, nowMs), nowMs), event, nowMs);
+      return startCall(countPiece(closeThought(state, nowMs), nowMs), event, nowMs);
     case 'tool-call-delta':
       return {...countPiece(state, nowMs), calls: state.calls.map(withArguments(event))};
     case 'retry': {
@@ -180,18 +180,18 @@ function addThought(state: ViewState, text: string, nowMs: number): ViewState {
 
 /** A thought that is over becomes an item: the whole text, or one line about it. */
 function closeThought(state: ViewState, nowMs: number): ViewState {
-  const {reasoning: text, reasoningStartMs, reasoningMode} = state;
+  const {reasoning: text, reasoningStartMs, reasoningMode, numPieces: numTokens} = state;
   if (text === '') return state;
   const closed = {...state, reasoning: '', lastThought: text};
   if (reasoningMode === 'hide') return closed;
   const seconds = (nowMs - reasoningStartMs) / 1000;
-  return withItems(closed, {type: 'thought', text, seconds, isFolded: reasoningMode === 'fold'});
+  return withItems(closed, {type: 'thought', text, seconds, numTokens, isFolded: reasoningMode === 'fold'});
 }
 
 function showThought(state: ViewState): ViewState {
   const text = state.reasoning === '' ? state.lastThought : state.reasoning;
   if (text === '') return withItems(state, {type: 'note', text: 'There is no thought yet.', tone: 'info'});
-  return withItems(state, {type: 'thought', text, seconds: 0, isFolded: false});
+  return withItems(state, {type: 'thought', text, seconds: 0, numTokens: 0, isFolded: false});
 }
 
 function addText(state: ViewState, text: string, nowMs: number): ViewState {
@@ -238,5 +238,5 @@ function endNotes({outcome, error}: Extract<ViewEvent, {type: 'turn-end'}>): Vie
 
 function storedItem({role, content}: {role: string; content: string}): ViewItem {
   if (role === 'user') return {type: 'question', text: content};
-  return {type: 'block', block: {type: 'markdown', text: content, hasGap: false}};
+  return {type: 'block', block: {type: 'markdown', text: content, code: null, hasGap: false}};
 }

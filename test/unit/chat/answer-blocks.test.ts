@@ -49,6 +49,13 @@ describe('takeBlocks', () => {
 
   it('keeps every line as it stands when raw', () => {
     const {blocks} = takeBlocks(noBlocks, '# a\n\n- b', {isEnd: true, isRaw: true, maxLines: 8});
-    expect(blocks).toEqual([{type: 'raw', text: '# a\n\n- b', hasGap: false}]);
+    expect(blocks).toEqual([{type: 'raw', text: '# a\n\n- b', code: null, hasGap: false}]);
+  });
+
+  it('tells the language of code, and the lines before in the same fence', () => {
+    const first = takeBlocks(noBlocks, '```ts title\nlet a;\n', {isEnd: false, isRaw: false, maxLines: 8});
+    const second = takeBlocks(first.state, 'let b;\n', {isEnd: false, isRaw: false, maxLines: 8});
+    expect(first.blocks[0]?.code).toMatchObject({language: 'ts', before: ''});
+    expect(second.blocks[0]?.code).toMatchObject({language: 'ts', before: 'let a;\n'});
   });
 });

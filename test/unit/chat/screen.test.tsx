@@ -4,6 +4,7 @@ import type {Approval} from '../../../src/chat/conversation/run-turn.ts';
 import {InputHistory} from '../../../src/chat/input/history.ts';
 import {type InputActions, InputModel} from '../../../src/chat/input/input-model.ts';
 import {ChatScreen} from '../../../src/chat/screen/chat-screen.tsx';
+import {CodeColours} from '../../../src/chat/screen/highlight.ts';
 import {paintNone} from '../../../src/chat/screen/spans.ts';
 import {ScreenStore} from '../../../src/chat/state/screen-store.ts';
 import {initialView, type ViewEvent} from '../../../src/chat/state/view-state.ts';
@@ -38,7 +39,7 @@ function open(reasoning: 'show' | 'fold' | 'hide' = 'fold') {
     quit: () => done.quits++,
   };
   const screen = render(
-    <ChatScreen store={store} input={input} actions={actions} paint={paintNone} numTools={() => 0} />,
+    <ChatScreen {...{store, input, actions}} paint={paintNone} colours={new CodeColours()} numTools={() => 0} />,
   );
   const frame = () => screen.lastFrame() ?? '';
   const tell = (...events: ViewEvent[]) => {
