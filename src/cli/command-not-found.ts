@@ -1,8 +1,8 @@
 /** The hook for a command that does not exist: named like every other wrong use, with the nearest command, exit code 2. */
 import type {Hook} from '@oclif/core';
 import {UsageError} from '../core/errors.ts';
+import {nearestName} from '../core/util/nearest-name.ts';
 import {describeError, errorJson, errorLines} from './describe-error.ts';
-import {nearestName} from './nearest.ts';
 
 const commandNotFound: Hook.CommandNotFound = async function ({id, argv = [], config}) {
   const error = unknownCommand(id, config.commandIDs, config.bin);

@@ -2,7 +2,7 @@
  * The help of a command as text, from its option specs: a first page with the flags that people use most and one line
  * per group, and on request everything, one group, or the flags whose name contains a text. Pure functions.
  */
-import {nearestName} from './nearest.ts';
+import {nearestName} from '../core/util/nearest-name.ts';
 import type {OptionSpec} from './option-spec.ts';
 
 export interface HelpSubject {

@@ -5,7 +5,7 @@
  * Precedence: command line, then environment, then file. What is still absent is filled in by the options schema.
  */
 import {UsageError} from '../core/errors.ts';
-import {nearestName} from './nearest.ts';
+import {nearestName} from '../core/util/nearest-name.ts';
 import {invalidValue, type OptionSpec} from './option-spec.ts';
 import {expandSuffix} from './scaled-integer.ts';
 import {shortVllmFlags, type VllmFlag, vllmFlags} from './vllm-flags.ts';

@@ -12,7 +12,7 @@ export function nearestName(typed: string, candidates: Iterable<string>): string
 }
 
 /** Insertions, deletions, replacements and swaps of neighbours. */
-export function editDistance(left: string, right: string): number {
+function editDistance(left: string, right: string): number {
   const rows = [Array.from({length: right.length + 1}, (_, column) => column)];
   for (let row = 1; row <= left.length; row++) rows.push(nextRow(rows, left, right, row));
   return rows[left.length]![right.length]!;
