@@ -48,7 +48,8 @@ const owners = {
   'pino-pretty': ['cli/'],
   'yaml': ['cli/'],
   'autocannon': ['bench/'],
-  'undici': ['bench/', 'chat/'],
+  'undici': ['bench/', 'chat/', 'core/model/hub/'],
+  '@huggingface/hub': ['core/model/hub/'],
   'cli-progress': ['bench/', 'cli/'],
   'prom-client': ['core/metrics/'],
 };

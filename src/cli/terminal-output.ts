@@ -1,10 +1,8 @@
 /**
  * stderr of a running command, shared by log lines and progress bars: while bars are drawn, lines go above them. In a
- * pipe there are no bars; progress becomes a line per stage and one every ten seconds.
+ * pipe there are no bars; progress becomes a line per stage and file, and one every ten seconds.
  */
 import type {LoadProgress} from '../core/llm.ts';
-
-type LoadStage = LoadProgress['stage'];
 
 export interface TerminalOutput {
   /** Whole lines, as a logger writes them. */
@@ -39,14 +37,15 @@ async function barOutput(stream: NodeJS.WriteStream): Promise<TerminalOutput> {
   const format = '  {stage} {bar} {percentage} %  {detail}';
   const style = {barCompleteChar: '█', barIncompleteChar: '░', barsize: 30, format, stream};
   const bars = new MultiBar({...style, clearOnComplete: true, autopadding: true, linewrap: null});
-  const byStage = new Map<LoadStage, ReturnType<typeof bars.create>>();
+  const byStage = new Map<string, ReturnType<typeof bars.create>>();
   let isDrawing = true;
   return {
     write: (text) => (isDrawing && byStage.size > 0 ? bars.log(overBar(text)) : stream.write(text)),
-    report({stage, fraction, detail}) {
+    report({stage, item, fraction, detail}) {
       const payload = {stage: stage.padEnd(8), detail};
-      const bar = byStage.get(stage) ?? bars.create(1, 0, payload);
-      byStage.set(stage, bar);
+      const key = [stage, item].join(' ');
+      const bar = byStage.get(key) ?? bars.create(1, 0, payload);
+      byStage.set(key, bar);
       bar.update(fraction, payload);
     },
     finishProgress() {
@@ -66,13 +65,14 @@ export function overBar(text: string): string {
 
 /** @param now seconds of a clock that only goes forward */
 export function lineOutput({stream, writeLine}: TerminalOutputOptions, now: () => number): TerminalOutput {
-  let last: {stage: LoadStage; seconds: number} | null = null;
+  const lastSeconds = new Map<string, number>();
   return {
     write: (text) => stream.write(text),
-    report({stage, fraction, detail}) {
-      const isDue = last?.stage !== stage || now() - last.seconds >= secondsBetweenLines;
-      if (!isDue) return;
-      last = {stage, seconds: now()};
+    report({stage, item, fraction, detail}) {
+      const key = [stage, item].join(' ');
+      const last = lastSeconds.get(key);
+      if (last !== undefined && now() - last < secondsBetweenLines) return;
+      lastSeconds.set(key, now());
       writeLine(`${stage} ${Math.floor(fraction * 100)} % ${detail}`.trimEnd());
     },
     finishProgress() {},

@@ -16,6 +16,7 @@ import {nonDefaultOptions, type ResolvedOption} from '../cli/show-config.ts';
 import {serveTerminalOptionsSchema} from '../cli/terminal-options.ts';
 import {createTerminalOutput, type TerminalOutput} from '../cli/terminal-output.ts';
 import {engineOptionsSchema} from '../core/config/engine-config.ts';
+import {modelSourceOptionsSchema} from '../core/config/model-source-options.ts';
 import {UsageError} from '../core/errors.ts';
 import type {Logger} from '../core/util/logger.ts';
 import {serverOptionsSchema} from '../server/server-config.ts';
@@ -23,6 +24,7 @@ import type {RunningServer} from '../server/start-server.ts';
 
 const serveOptionsSchema = z.object({
   ...serverOptionsSchema.shape,
+  ...modelSourceOptionsSchema.shape,
   ...engineOptionsSchema.shape,
   ...serveTerminalOptionsSchema.shape,
 });
@@ -36,11 +38,14 @@ export default class Serve extends BaseCommand {
   static override examples = [
     'parlance serve',
     'parlance serve ./my-model --port 9000 --api-key secret',
+    'parlance serve Qwen/Qwen3-0.6B',
+    'parlance serve unsloth/Qwen3-0.6B-GGUF:Q8_0',
     'parlance serve model.gguf --config server.yaml --max-model-len 4k',
   ];
   static override args = {
     model: Args.string({
-      description: 'A .gguf file, or a folder that holds one; without it the embedded SmolLM2-135M-Instruct is served',
+      description:
+        'A .gguf file, a model folder, or an id on the Hugging Face Hub (owner/name, owner/name:Q8_0); without it the embedded SmolLM2-135M-Instruct is served',
       ignoreStdin: true,
     }),
   };
@@ -72,11 +77,12 @@ export default class Serve extends BaseCommand {
 
   private async start(model: string | null, options: ServeCommandOptions, output: TerminalOutput, logger: Logger) {
     const {startServer} = await import('../server/start-server.ts');
+    const source = modelSourceOptionsSchema.parse(options);
     const server = serverOptionsSchema.parse(options);
     const engine = engineOptionsSchema.parse(options);
     const release = exitOnSignals(process, output.finishProgress);
     try {
-      return await startServer({model, server, engine}, {reporter: output, logger});
+      return await startServer({model, source, server, engine}, {reporter: output, logger});
     } finally {
       release();
       output.finishProgress();

@@ -5,18 +5,22 @@
 import type {AnswerFormats} from './answer-reader.ts';
 import type {EngineConfig, EngineOptions} from './config/engine-config.ts';
 import {loadGenerationConfig, type SamplingDefaults} from './config/generation-config.ts';
+import type {ModelSourceOptions} from './config/model-source-options.ts';
 import {type Recording, replayGeneration} from './derender.ts';
 import {startChildProcessEngine} from './engine/client/child-process-client.ts';
 import type {EngineClient} from './engine/client/engine-client.ts';
 import {observeEngine} from './engine/client/observed-engine-client.ts';
 import type {LoadStage, ModelInfo, StepStats} from './engine/protocol.ts';
+import {readHfConfig} from './engine/model-runner/builder/hf-config.ts';
 import {EngineDeadError, UsageError} from './errors.ts';
 import type {Generation, GenerationOptions, GenerationParts} from './generation.ts';
 import {type AnswerOptions, loadAnswerFormats} from './load-answer-formats.ts';
 import type {SequenceObserver} from './metrics/sequence-observer.ts';
 import type {ToolCallReading} from './metrics/serving-metrics.ts';
+import {defaultModelSource, findModel} from './model/find-model.ts';
 import {loadModelConfig} from './model/model-config.ts';
-import {type ModelFiles, resolveModel} from './model/resolve-model.ts';
+import {hubContext} from './model/hub-progress.ts';
+import type {ModelFiles} from './model/resolve-model.ts';
 import {loadTokenizer, type Tokenizer} from './model/tokenizer.ts';
 import {readTokenizerInfo} from './model/tokenizer-info.ts';
 import {type ChatBatch, createReader, prepareChat, prepareCompletion} from './prepare-generation.ts';
@@ -177,8 +181,10 @@ async function tokenize(request: TokenizeRequest, {tokenizer, renderer}: Generat
 
 /** What is loaded and how its text side behaves. */
 export interface LoadLlmOptions {
-  /** A `.gguf` file or a folder; null = the embedded model. */
+  /** A path, an id on the Hub or a name in another store; null = the embedded model. */
   model: string | null;
+  /** Which revision and which of its files; absent = the defaults. */
+  source?: ModelSourceOptions;
   /** Shown in errors that name the model; null = the model as given. */
   servedModelName: string | null;
   /** Value of `--chat-template`: a file or the text; null = the model's own. */
@@ -199,7 +205,9 @@ export interface LoadLlmOptions {
 }
 
 export interface LoadProgress {
-  stage: LoadStage;
+  stage: LoadStage | 'download';
+  /** What of several things at once, such as a file; absent = the stage as a whole. */
+  item?: string;
   /** 0..1 */
   fraction: number;
   detail: string;
@@ -233,7 +241,7 @@ export interface LoadedLlm {
  */
 export async function loadLlm(options: LoadLlmOptions, context: LoadLlmContext): Promise<LoadedLlm> {
   const {logger} = context;
-  const files = await resolveModel(options.model);
+  const files = await findFiles(options, context);
   context.onProgress({stage: 'resolve', fraction: 1, detail: files.weightsPath});
   const templates = await findChatTemplates(files, options.chatTemplate);
   const tokenizerInfo = await readTokenizerInfo(files, defaultTemplate(templates));
@@ -248,6 +256,14 @@ export async function loadLlm(options: LoadLlmOptions, context: LoadLlmContext):
   const {maxLogprobs} = options.engine;
   const llm = createLlm({engine, tokenizer, renderer, generation, formats, maxLogprobs, tokenizerInfo, logger});
   return {llm, files, tokenizer, templateSource: templates.source};
+}
+
+/** On this disk, or from the Hub; a model that cannot be served is refused before its weights are fetched. */
+function findFiles({model, source = defaultModelSource}: LoadLlmOptions, context: LoadLlmContext): Promise<ModelFiles> {
+  return findModel(model, source, {
+    ...hubContext(context, (progress) => context.onProgress({stage: 'download', ...progress})),
+    checkConfig: (content, path) => void readHfConfig(content, path),
+  });
 }
 
 async function loadFormats(

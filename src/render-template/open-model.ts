@@ -5,11 +5,14 @@
 import {stat} from 'node:fs/promises';
 import {resolve} from 'node:path';
 import {UsageError} from '../core/errors.ts';
+import {defaultModelSource, findTextFilesOnHub} from '../core/model/find-model.ts';
+import {hubContext} from '../core/model/hub-progress.ts';
 import {loadModelConfig} from '../core/model/model-config.ts';
 import {findTextFiles, findTextFilesOfGguf, resolveModel, type TextFiles} from '../core/model/resolve-model.ts';
 import {loadTokenizer, type Tokenizer} from '../core/model/tokenizer.ts';
 import {readSpecialTokenTexts, type SpecialTokenTexts} from '../core/model/tokenizer-config.ts';
 import {type ChatTemplates, findChatTemplates} from '../core/renderer/find-chat-template.ts';
+import {silentLogger} from '../core/util/logger.ts';
 import {readJsonObject} from '../core/util/read-json.ts';
 
 export interface OpenedModel {
@@ -71,8 +74,11 @@ async function findFiles(model: string | null): Promise<TextFiles> {
   const stats = await stat(path).catch(() => null);
   if (stats?.isDirectory()) return findTextFiles(path);
   if (stats && path.toLowerCase().endsWith('.gguf')) return findTextFilesOfGguf(path);
+  const context = hubContext({logger: silentLogger, signal: new AbortController().signal}, () => {});
+  const onHub = stats ? null : await findTextFilesOnHub(model, defaultModelSource, context);
+  if (onHub !== null) return onHub;
   throw new UsageError(`There is no model ${model}`, {
-    hint: 'Give a folder with tokenizer or template files, or a template file that ends with .jinja.',
+    hint: 'Give a folder with tokenizer or template files, an id on the Hugging Face Hub, or a template file that ends with .jinja.',
   });
 }
 

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import type {EngineOptions} from '../core/config/engine-config.ts';
+import type {ModelSourceOptions} from '../core/config/model-source-options.ts';
 import {parserOptionsShape} from './parser-options.ts';
 
 const jsonObject = z.record(z.string(), z.unknown());
@@ -272,6 +273,8 @@ export type ServerOptions = z.infer<typeof serverOptionsSchema>;
 export interface ServeOptions {
   /** Model as given on the command line; null = the embedded one. */
   model: string | null;
+  /** Absent = the defaults. */
+  source?: ModelSourceOptions;
   server: ServerOptions;
   engine: EngineOptions;
 }

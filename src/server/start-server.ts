@@ -109,9 +109,10 @@ async function openApp(server: ServingProcess, plugins: EndpointPlugin[], {llm}:
   }
 }
 
-function loadModel({model, server, engine}: ServeOptions, {reporter, logger, loadModel = loadLlm}: StartContext) {
+function loadModel({model, source, server, engine}: ServeOptions, {reporter, logger, loadModel = loadLlm}: StartContext) {
   const options: LoadLlmOptions = {
     model,
+    ...(source && {source}),
     servedModelName: server.servedModelName[0] ?? null,
     chatTemplate: server.chatTemplate,
     chatTemplateContentFormat: server.chatTemplateContentFormat,

@@ -1,12 +1,15 @@
 /**
- * What the user named as model, as paths: nothing (the embedded model), a `.gguf` file, a folder that holds one, a Hugging
- * Face folder with safetensors, or a Transformers.js folder with graphs in `onnx`. Every way to get it wrong ends in a ModelError that says what was found, what is allowed and what to try.
+ * What lies on this disk as a model, as paths: nothing (the embedded model), a `.gguf` file, a folder that holds one, a
+ * Hugging Face folder with safetensors, or a Transformers.js folder with graphs in `onnx`. Every way to get it wrong ends
+ * in a ModelError that says what was found, what is allowed and what to try. Names of other places: `find-model.ts`.
  */
-import {readdir, stat} from 'node:fs/promises';
+import {open, readdir, stat} from 'node:fs/promises';
 import {basename, dirname, join, resolve} from 'node:path';
+import type {DtypeName} from '../config/model-source-options.ts';
 import {ModelError} from '../errors.ts';
 import {findPackageRoot} from '../util/package-root.ts';
 import {textFolderOf} from './gguf/gguf-text-files.ts';
+import {chooseGraph} from './onnx-layout.ts';
 import {hasSafetensors} from './safetensors/safetensors-folder.ts';
 
 /** Absolute paths of the files that the text side reads; null = there is no such file. */
@@ -34,32 +37,37 @@ export interface ModelFiles extends TextFiles {
 const embeddedModel = {displayName: 'smollm2-135m-instruct', folder: 'models/smollm2-135m-instruct'};
 
 const whatIsAllowed =
-  'Give a .gguf file, or a folder that holds one or a model in safetensors (config.json, model.safetensors, tokenizer.json) or in onnx/model.onnx.';
+  'Give a .gguf file, a folder that holds one or a model in safetensors (config.json, model.safetensors, tokenizer.json) or in onnx/model.onnx, or the id of a model on the Hugging Face Hub (owner/name).';
 
 /**
  * @param model path as the user gave it, relative to the working directory; null = the embedded model
+ * @param dtype which graph of a Transformers.js folder is meant
  * @throws ModelError
  */
-export async function resolveModel(model: string | null): Promise<ModelFiles> {
+export async function resolveModel(model: string | null, dtype: DtypeName = 'auto'): Promise<ModelFiles> {
   if (model === null) {
-    return filesOfFolder(join(findPackageRoot(), embeddedModel.folder), embeddedModel.displayName);
+    return filesOfFolder(join(findPackageRoot(), embeddedModel.folder), embeddedModel.displayName, dtype);
   }
   const path = resolve(model);
   const stats = await stat(path).catch(() => null);
   if (!stats) throw missingModelError(model);
-  if (stats.isDirectory()) return filesOfFolder(path, model);
-  if (isGguf(path)) return filesWithWeights(dirname(path), path, model);
+  if (stats.isDirectory()) return filesOfFolder(path, model, dtype);
+  if (isGguf(path) || (await startsAsGguf(path))) return filesWithWeights(dirname(path), path, model);
   if (path.toLowerCase().endsWith('.onnx')) return filesWithWeights(folderOfGraph(path), path, model);
   throw new ModelError(`The model ${model} is not a .gguf file. ${whatIsAllowed}`);
 }
 
-async function filesOfFolder(folder: string, displayName: string): Promise<ModelFiles> {
+async function filesOfFolder(folder: string, displayName: string, dtype: DtypeName): Promise<ModelFiles> {
   const all = await readdir(folder);
   const names = all.filter(isGguf).sort();
   const [name, ...others] = names;
-  if (name === undefined && hasSafetensors(all)) return filesWithWeights(folder, folder, displayName);
-  const graph = name === undefined ? await findGraph(folder, all) : null;
-  if (graph !== null) return filesWithWeights(folder, graph, displayName);
+  const graphs = await graphsOf(folder, all);
+  const isOther = name === undefined && hasSafetensors(all);
+  if (graphs.length > 0 && (dtype !== 'auto' || (name === undefined && !isOther))) {
+    return filesWithWeights(folder, join(folder, 'onnx', chooseGraph(graphs, dtype, displayName)), displayName);
+  }
+  refuseDtype(dtype, displayName);
+  if (isOther) return filesWithWeights(folder, folder, displayName);
   if (name === undefined) throw await noWeightsError(folder, displayName);
   if (others.length > 0) {
     throw new ModelError(
@@ -70,14 +78,33 @@ async function filesOfFolder(folder: string, displayName: string): Promise<Model
   return filesWithWeights(folder, join(folder, name), displayName);
 }
 
-/** Which graph of a Transformers.js folder is taken when none is named: the first that is there. */
-const graphNames = ['model.onnx', 'model_q4.onnx', 'model_int8.onnx'];
+async function graphsOf(folder: string, names: readonly string[]): Promise<string[]> {
+  if (!names.includes('onnx')) return [];
+  const files = await readdir(join(folder, 'onnx')).catch((): string[] => []);
+  return files.filter((file) => file.endsWith('.onnx'));
+}
 
-async function findGraph(folder: string, names: readonly string[]): Promise<string | null> {
-  if (!names.includes('onnx')) return null;
-  const graphs = await readdir(join(folder, 'onnx')).catch((): string[] => []);
-  const name = graphNames.find((graph) => graphs.includes(graph));
-  return name === undefined ? null : join(folder, 'onnx', name);
+/** Names of the precision in which everything is computed here. */
+const exactDtypes: ReadonlySet<DtypeName> = new Set(['auto', 'fp32', 'float32', 'float']);
+
+/** @throws ModelError when the type would choose a graph, and there is none */
+export function refuseDtype(dtype: DtypeName, displayName: string): void {
+  if (exactDtypes.has(dtype)) return;
+  throw new ModelError(
+    `--dtype ${dtype} chooses a graph in the folder onnx, and ${displayName} has none: GGUF files and safetensors are computed in float32. ` +
+      'Leave it out; --quantization int8 or int4 makes safetensors smaller.',
+  );
+}
+
+/** Stores of other programs name files by their hash. */
+async function startsAsGguf(path: string): Promise<boolean> {
+  const handle = await open(path, 'r');
+  try {
+    const {buffer, bytesRead} = await handle.read(Buffer.alloc(4), 0, 4, 0);
+    return bytesRead === 4 && buffer.toString('latin1') === 'GGUF';
+  } finally {
+    await handle.close();
+  }
 }
 
 /** `<folder>/onnx/<graph>.onnx`: the other files of the model are one folder up. */
@@ -85,7 +112,11 @@ function folderOfGraph(path: string): string {
   return basename(dirname(path)) === 'onnx' ? dirname(dirname(path)) : dirname(path);
 }
 
-async function filesWithWeights(folder: string, weightsPath: string, displayName: string): Promise<ModelFiles> {
+/**
+ * @param folder that holds the files of the text side
+ * @throws ModelError when there is no tokenizer
+ */
+export async function filesWithWeights(folder: string, weightsPath: string, displayName: string): Promise<ModelFiles> {
   const files = await textFilesOf(folder, weightsPath);
   const {tokenizerPath} = files;
   if (tokenizerPath === null) throw noTokenizerError(folder, displayName);
@@ -95,7 +126,9 @@ async function filesWithWeights(folder: string, weightsPath: string, displayName
 /** The files of the folder; where it has no tokenizer, what a GGUF file has inside, below the files that are there. */
 async function textFilesOf(folder: string, weightsPath: string): Promise<TextFiles> {
   const files = await findTextFiles(folder);
-  return files.tokenizerPath === null && isGguf(weightsPath) ? withFilesInside(files, weightsPath) : files;
+  const hasTokenizer = files.tokenizerPath !== null;
+  const isFile = weightsPath !== folder && !weightsPath.endsWith('.onnx');
+  return !hasTokenizer && isFile ? withFilesInside(files, weightsPath) : files;
 }
 
 async function withFilesInside(files: TextFiles, weightsPath: string): Promise<TextFiles> {
@@ -139,17 +172,7 @@ function isGguf(name: string): boolean {
 }
 
 function missingModelError(model: string): ModelError {
-  if (looksLikeHubId(model)) {
-    return new ModelError(
-      `There is no folder ${model}, and models of the Hugging Face Hub cannot be downloaded by name yet. ${whatIsAllowed}`,
-    );
-  }
   return new ModelError(`There is no file or folder ${model}. ${whatIsAllowed}`);
-}
-
-/** `owner/name`, the form of an id on the Hub. */
-function looksLikeHubId(model: string): boolean {
-  return /^[\w-][\w.-]*\/[\w-][\w.-]*$/.test(model) && !isGguf(model);
 }
 
 async function noWeightsError(folder: string, displayName: string): Promise<ModelError> {

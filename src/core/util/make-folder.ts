@@ -2,16 +2,26 @@
 import {mkdir, stat} from 'node:fs/promises';
 import {dirname} from 'node:path';
 
-/** @throws the file system's error when the folder can be neither found nor made */
+/**
+ * Others may make the same folders at the same time.
+ * @throws the file system's error when the folder can be neither found nor made
+ */
 export async function makeFolder(folder: string): Promise<void> {
+  if (await isMade(folder)) return;
+  const parent = dirname(folder);
+  if (!(await isFolder(parent))) await makeFolder(parent);
+  if (!(await isMade(folder))) await mkdir(folder);
+}
+
+/** @returns false when the folder above is missing */
+async function isMade(folder: string): Promise<boolean> {
   try {
     await mkdir(folder);
+    return true;
   } catch (error) {
-    if (await isFolder(folder)) return;
-    const parent = dirname(folder);
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || (await isFolder(parent))) throw error;
-    await makeFolder(parent);
-    await makeFolder(folder);
+    if (await isFolder(folder)) return true;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && dirname(folder) !== folder) return false;
+    throw error;
   }
 }
 

@@ -70,9 +70,28 @@ describe('resolveModel', () => {
     await expectModelError(join(otherKind, 'pytorch_model.bin'), 'not a .gguf file');
   });
 
-  it('tells a wrong path from an id of the Hub', async () => {
-    await expectModelError('./missing.gguf', 'no file or folder ./missing.gguf');
-    await expectModelError('Qwen/Qwen3-0.6B', 'Hugging Face Hub');
+  it('says that a path does not exist, and what else may be named', async () => {
+    await expectModelError(
+      './missing.gguf',
+      'no file or folder ./missing.gguf',
+      'id of a model on the Hugging Face Hub',
+    );
+  });
+
+  it('takes the graph of a data type, and says where there is none', async () => {
+    const text = {'config.json': '{}', 'tokenizer.json': '{}'};
+    const folder = await createTemporaryFolder({
+      'onnx/model.onnx': '',
+      'onnx/model_q4f16.onnx': '',
+      'a.gguf': '',
+      ...text,
+    });
+    expect((await resolveModel(folder, 'q4f16')).weightsPath).toBe(join(folder, 'onnx', 'model_q4f16.onnx'));
+    expect((await resolveModel(folder)).weightsPath).toBe(join(folder, 'a.gguf'));
+    await expect(resolveModel(folder, 'bnb4')).rejects.toThrow('no graph for --dtype bnb4. It has: fp32, q4f16.');
+    const plain = await createTemporaryFolder({'model.safetensors': '', ...text});
+    await expect(resolveModel(plain, 'half')).rejects.toThrow(/--dtype half chooses a graph.*--quantization/);
+    expect((await resolveModel(plain, 'float32')).weightsPath).toBe(plain);
   });
 });
 
