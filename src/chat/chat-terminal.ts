@@ -15,6 +15,12 @@ export interface ChatTerminal extends PlainOutput {
   /** Shows the loading of a model where no screen does. */
   onProgress(progress: LoadProgressNote): void;
   finishProgress(): void;
+  /**
+   * Runs a program that has the terminal to itself, by a line for the shell; nothing else happens until it ends.
+   * @param input for its stdin; null = the terminal
+   * @returns its exit code
+   */
+  runProgram(line: string, argv: readonly string[], input: string | null): number;
   env: NodeJS.ProcessEnv;
   folder: string;
   /** Aborted by Ctrl-C where no screen reads keys. */

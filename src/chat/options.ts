@@ -2,7 +2,6 @@
 import * as z from 'zod';
 import {engineOptionsSchema} from '../core/config/engine-config.ts';
 import {modelSourceOptionsSchema} from '../core/config/model-source-options.ts';
-import {modelSourceOptionsSchema} from '../core/config/model-source-options.ts';
 
 const inGroup =
   (group: string) =>
@@ -152,7 +151,6 @@ export const chatOptionsSchema = z.object({
   ...toolOptions,
   ...sessionOptions,
   ...screenOptions,
-  ...modelSourceOptionsSchema.shape,
   ...modelSourceOptionsSchema.shape,
   maxModelLen,
   device,

@@ -12,11 +12,13 @@ import {ChatController, type ChatNews} from './chat-controller.ts';
 import type {ChatRunOptions, ChatTerminal} from './chat-terminal.ts';
 import {InputHistory} from './input/history.ts';
 import {type InputActions, InputModel} from './input/input-model.ts';
+import {editOutside, showInPager} from './outside-programs.ts';
 import {ChatScreen} from './screen/chat-screen.tsx';
 import {CodeColours} from './screen/highlight.ts';
 import {createPaint, type Paint, paintNone} from './screen/spans.ts';
 import type {TalkStart} from './sessions/open-talk.ts';
 import {sessionFolder} from './sessions/session-store.ts';
+import {lastTurnMarkdown} from './slash-commands/export-talk.ts';
 import {ScreenStore} from './state/screen-store.ts';
 import {initialView} from './state/view-state.ts';
 import {submitInput} from './submit-input.ts';
@@ -25,6 +27,7 @@ import {openTools} from './tools/open-tools.ts';
 const retries = 5;
 /** Longer than the time between two frames. */
 const lastFrameMs = 80;
+const showCursor = '\u001b[?25h';
 const pasteMarksOn = '\u001b[?2004h';
 const pasteMarksOff = '\u001b[?2004l';
 const clearVisible = '\u001b[H\u001b[J';
@@ -43,10 +46,7 @@ export async function runScreen(options: ChatRunOptions, start: TalkStart, termi
   const left = new Promise<void>((resolve) => (leave = resolve));
   const chat = new ChatController({
     ...{backend, start, tools: tools.box, options, folder: terminal.folder, retries},
-    tell: (news) => {
-      if (news.type === 'question') void colours.load();
-      showNews(news, {store, input, stdout, leave});
-    },
+    tell: (news) => showNews(news, {store, input, terminal, leave}),
     approve: (call, signal) => store.askApproval(call, signal),
   });
   const colours = new CodeColours();
@@ -56,7 +56,7 @@ export async function runScreen(options: ChatRunOptions, start: TalkStart, termi
     <ChatScreen
       store={store}
       input={input}
-      actions={actionsOf(chat, {store, stdout, leave})}
+      actions={actionsOf(chat, {store, terminal, leave})}
       paint={paint}
       colours={colours}
       numTools={() => tools.box.numOn}
@@ -70,7 +70,7 @@ export async function runScreen(options: ChatRunOptions, start: TalkStart, termi
     chat.tell({type: 'talk-changed', messages: chat.talk});
   }
   for (const note of tools.notes) chat.warn(note);
-  tellReady(chat, store);
+  void tellReady(chat, store).then(() => colours.load());
   try {
     await left;
     return 0;
@@ -86,43 +86,70 @@ export async function runScreen(options: ChatRunOptions, start: TalkStart, termi
 }
 
 /** A model that cannot be loaded is said once; the talk is still there to be read. */
-function tellReady(chat: ChatController, store: ScreenStore): void {
-  chat.backend.ready().then(
-    (facts) => chat.tell({type: 'facts', facts}),
-    (error: Error) => {
-      store.tell({type: 'loading', text: null});
-      chat.tell({type: 'note', text: error.message, tone: 'error'});
-    },
-  );
+async function tellReady(chat: ChatController, store: ScreenStore): Promise<void> {
+  try {
+    chat.tell({type: 'facts', facts: await chat.backend.ready()});
+  } catch (error) {
+    store.tell({type: 'loading', text: null});
+    chat.tell({type: 'note', text: (error as Error).message, tone: 'error'});
+  }
 }
 
 interface ScreenParts {
   store: ScreenStore;
-  stdout: NodeJS.WriteStream;
+  terminal: ChatTerminal;
   leave: () => void;
 }
 
-function showNews(news: ChatNews, {store, input, stdout, leave}: ScreenParts & {input: InputModel}): void {
+function showNews(news: ChatNews, {store, input, terminal, leave}: ScreenParts & {input: InputModel}): void {
   if (news.type === 'edit') input.setText(news.text);
-  if (news.type === 'copy') stdout.write(`\u001b]52;c;${Buffer.from(news.text).toString('base64')}\u0007`);
-  if (news.type === 'clear') stdout.write(clearVisible);
+  if (news.type === 'copy') terminal.stdout.write(`\u001b]52;c;${Buffer.from(news.text).toString('base64')}\u0007`);
+  if (news.type === 'clear') terminal.stdout.write(clearVisible);
   store.tell(news);
   if (news.type === 'quit') leave();
 }
 
-function actionsOf(chat: ChatController, {store, stdout, leave}: ScreenParts): InputActions {
+function actionsOf(chat: ChatController, {store, terminal, leave}: ScreenParts): InputActions {
+  const outside = async <T,>(run: () => T | Promise<T>): Promise<T | null> => {
+    try {
+      return await withoutScreen(run, store, terminal);
+    } catch (error) {
+      chat.warn((error as Error).message);
+      return null;
+    }
+  };
   return {
     submit: (text) => void submitInput(chat, text).catch((error: Error) => chat.warn(error.message)),
     stop: () => chat.stop(),
     approve: (approval) => store.approve(approval),
     showThought: () => store.tell({type: 'show-thought'}),
     showLastCall: () => chat.showLastCall(),
+    editOutside: (text) => outside(() => editOutside(text, terminal)),
+    showInPager: () => void outside(() => showInPager(lastTurnMarkdown(chat.talk), terminal)),
     clearScreen: () => {
-      stdout.write(clearVisible);
+      terminal.stdout.write(clearVisible);
       store.flush();
     },
     quit: leave,
   };
+}
+
+/** The live part goes, and the terminal is as it was before us, while another program has it. */
+async function withoutScreen<T>(run: () => T | Promise<T>, store: ScreenStore, terminal: ChatTerminal): Promise<T> {
+  const {stdin, stdout} = terminal;
+  store.tell({type: 'cover', isCovered: true});
+  store.flush();
+  await delay(lastFrameMs);
+  stdin.setRawMode(false);
+  stdout.write(pasteMarksOff + showCursor);
+  try {
+    return await run();
+  } finally {
+    stdin.setRawMode(true);
+    stdout.write(pasteMarksOn);
+    store.tell({type: 'cover', isCovered: false});
+    store.flush();
+  }
 }
 
 function choosePaint(theme: ChatRunOptions['theme'], {env, stdout}: ChatTerminal): Paint {

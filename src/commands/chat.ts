@@ -1,6 +1,7 @@
 /**
  * `parlance chat [model]`: options in, one call out. Streams, signals and exit codes are here; the talk is in `src/chat`.
  */
+import {spawnSync} from 'node:child_process';
 import {fstatSync} from 'node:fs';
 import {text as readStream} from 'node:stream/consumers';
 import {Args} from '@oclif/core';
@@ -21,6 +22,8 @@ const specs = optionSpecs(schema);
 type Options = z.infer<typeof schema>;
 
 const interruptedExitCode = 130;
+/** Signals that came while another program ran are delivered by then. */
+const lateSignalMs = 20;
 
 export default class Chat extends BaseCommand {
   static override summary = 'Talk to a model in this machine or to any OpenAI-compatible server';
@@ -58,6 +61,7 @@ export default class Chat extends BaseCommand {
 
   private async openTerminal(options: Options): Promise<ChatTerminal> {
     const loading = await openProgress(options);
+    const interrupts = new Interrupts();
     return {
       stdin: process.stdin,
       stdout: process.stdout,
@@ -69,7 +73,8 @@ export default class Chat extends BaseCommand {
       finishProgress: loading.finish,
       env: process.env,
       folder: process.cwd(),
-      interrupt: interruptSignal(),
+      runProgram: (line, argv, input) => interrupts.ignoredWhile(() => runProgram(line, argv, input)),
+      interrupt: interrupts.signal,
       version: this.config.version,
     };
   }
@@ -85,15 +90,42 @@ async function openProgress({progress, quick, tui}: Options) {
 }
 
 /** The first signal stops the answer, a second one the process. */
-function interruptSignal(): AbortSignal {
-  const controller = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      if (controller.signal.aborted) process.exit(interruptedExitCode);
-      controller.abort();
-    });
+class Interrupts {
+  readonly #controller = new AbortController();
+  #isIgnored = false;
+
+  constructor() {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => this.#receive(signal));
   }
-  return controller.signal;
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Ctrl-C in a program that has the terminal is meant for that one. It arrives here after the program has ended. */
+  ignoredWhile<T>(run: () => T): T {
+    this.#isIgnored = true;
+    try {
+      return run();
+    } finally {
+      setTimeout(() => (this.#isIgnored = false), lateSignalMs);
+    }
+  }
+
+  #receive(signal: NodeJS.Signals): void {
+    if (signal === 'SIGINT' && this.#isIgnored) return;
+    if (this.signal.aborted) process.exit(interruptedExitCode);
+    this.#controller.abort();
+  }
+}
+
+function runProgram(line: string, argv: readonly string[], input: string | null): number {
+  const {status, signal} = spawnSync('sh', ['-c', line, 'sh', ...argv], {
+    stdio: [input === null ? 'inherit' : 'pipe', 'inherit', 'inherit'],
+    ...(input !== null && {input}),
+  });
+  // The shell between ends by a Ctrl-C that its program has taken.
+  return signal === 'SIGINT' ? 0 : (status ?? 1);
 }
 
 /** Only a pipe or a file brings text; under cron and test runners stdin is there but nobody writes. */

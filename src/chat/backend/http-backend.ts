@@ -88,7 +88,7 @@ export class HttpBackend implements ChatBackend {
     const {messages, tools, chat_template_kwargs} = body;
     const tokens = await this.#tokenize({messages, tools, chat_template_kwargs, add_generation_prompt: true});
     const answer = await this.#small('POST', `${this.#rootUrl()}/detokenize`, {model: this.#modelName, tokens});
-    return detokenizeSchema.parse(answer).prompt;
+    return read(detokenizeSchema, answer, `${this.#rootUrl()}/detokenize`).prompt;
   }
 
   async countTokens(messages: readonly WireMessage[]): Promise<number> {
@@ -102,7 +102,7 @@ export class HttpBackend implements ChatBackend {
   async #tokenize(fields: object): Promise<number[]> {
     const {modelName} = await this.ready();
     const answer = await this.#small('POST', `${this.#rootUrl()}/tokenize`, {model: modelName, ...fields});
-    return tokenizeSchema.parse(answer).tokens;
+    return read(tokenizeSchema, answer, `${this.#rootUrl()}/tokenize`).tokens;
   }
 
   /** These routes of vLLM stand beside `/v1`. */
@@ -166,6 +166,13 @@ async function toError(response: Dispatcher.ResponseData, url: URL): Promise<Ser
   const id = response.headers['x-request-id'];
   const what = `${response.statusCode} from ${url.pathname}`;
   return new ServingError(`${message === '' ? 'no reason given' : message} (${what}${id ? `, request ${id}` : ''})`);
+}
+
+/** @throws ServingError */
+function read<T>(schema: z.ZodType<T>, answer: unknown, address: string): T {
+  const parsed = schema.safeParse(answer);
+  if (parsed.success) return parsed.data;
+  throw new ServingError(`This server cannot do that: ${address} answers something else than vLLM does`);
 }
 
 function parseJson(text: string): unknown {

@@ -5,7 +5,6 @@
 import {randomUUID} from 'node:crypto';
 import {engineOptionsSchema} from '../../core/config/engine-config.ts';
 import {modelSourceOptionsSchema} from '../../core/config/model-source-options.ts';
-import {modelSourceOptionsSchema} from '../../core/config/model-source-options.ts';
 import {UsageError} from '../../core/errors.ts';
 import type {Generation, Llm, LoadedLlm, LoadLlmOptions} from '../../core/llm.ts';
 import type {ChatEvent} from '../../core/parsers/events.ts';

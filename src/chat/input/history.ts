@@ -41,9 +41,13 @@ export class InputHistory {
     return this.#entries[next] ?? this.#draft;
   }
 
-  /** The newest entry with this text that is older than `before`. */
-  search(text: string): string | null {
-    return this.#entries.findLast((entry) => entry.includes(text)) ?? null;
+  /** The newest entry with this text that is older than `before`, and another one than that. */
+  search(text: string, before = this.#entries.length): {index: number; entry: string} | null {
+    const shown = this.#entries[before];
+    const index = this.#entries.findLastIndex(
+      (entry, place) => place < before && entry !== shown && entry.includes(text),
+    );
+    return index === -1 ? null : {index, entry: this.#entries[index]!};
   }
 }
 

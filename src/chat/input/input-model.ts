@@ -7,6 +7,7 @@ import type {ViewState} from '../state/view-state.ts';
 import {completeInput} from './complete-input.ts';
 import {type Editor, editByKey, editorOf, emptyEditor, insert, moveLine} from './editor.ts';
 import type {InputHistory} from './history.ts';
+import {HistorySearch} from './history-search.ts';
 import {type Key, KeyReader} from './key-reader.ts';
 
 export interface InputActions {
@@ -16,11 +17,17 @@ export interface InputActions {
   showThought(): void;
   showLastCall(): void;
   clearScreen(): void;
+  /** Opens the editor of the person with a text. @returns what it became; null when that did not work */
+  editOutside(text: string): Promise<string | null>;
+  /** Shows the last turn in the pager of the person. */
+  showInPager(): void;
   quit(): void;
 }
 
 export interface TypedInput {
   editor: Editor;
+  /** Stands before the text. */
+  label: string;
   /** Stands in the empty input. */
   hint: string;
 }
@@ -34,6 +41,7 @@ const hints: Readonly<Record<Purpose, string>> = {
   arguments: 'Arguments as JSON (Enter runs)',
 };
 
+const usualLabel = '> ';
 const leaveHint = 'Ctrl-C again to leave';
 const pastedLinesShown = 10;
 
@@ -43,7 +51,8 @@ export class InputModel {
   readonly #listeners = new Set<() => void>();
   /** Long pastes stand in the text as a mark. */
   readonly #pastes = new Map<string, string>();
-  #typed: TypedInput = {editor: emptyEditor, hint: hints.message};
+  #typed: TypedInput = {editor: emptyEditor, label: usualLabel, hint: hints.message};
+  #search: HistorySearch | null = null;
   #purpose: Purpose = 'message';
   #lastKey = '';
 
@@ -68,6 +77,7 @@ export class InputModel {
   }
 
   #readKey(key: Key, state: ViewState, actions: InputActions): void {
+    if (this.#search !== null && !this.#readSearch(this.#search, key)) return;
     const {editor} = this.#typed;
     if (key.type === 'paste') this.#change(insert(editor, this.#pasted(key.text)));
     else if (key.type === 'text' && this.#asksApproval(state)) this.#answerApproval(key.text, state, actions);
@@ -113,7 +123,13 @@ export class InputModel {
       case 'ctrl-l':
         return actions.clearScreen();
       case 'ctrl-r':
-        return this.#search();
+        return this.#beginSearch();
+      case 'ctrl-g':
+        return this.#editOutside(state, actions);
+      case 'ctrl-e':
+        return this.#lastKey === 'ctrl-x' ? this.#editOutside(state, actions) : this.#edit(name);
+      case 'ctrl-p':
+        return state.phase === 'idle' ? actions.showInPager() : undefined;
       case 'tab':
         return this.#change(completeInput(this.#typed.editor));
       default:
@@ -156,9 +172,34 @@ export class InputModel {
     if (entry !== null) this.#change(editorOf(entry));
   }
 
-  #search(): void {
-    const found = this.#history.search(this.#typed.editor.text);
-    if (found !== null) this.#change(editorOf(found));
+  #beginSearch(): void {
+    if (this.#purpose !== 'message') return;
+    this.#search = new HistorySearch(this.#history, this.#typed.editor);
+    this.#showSearch(this.#search);
+  }
+
+  #showSearch({label, text}: HistorySearch): void {
+    this.#typed = {editor: editorOf(text), label, hint: 'type, Ctrl-R for older ones, Enter takes it'};
+    this.#tellAll();
+  }
+
+  /** @returns true when the key means something after the search, too */
+  #readSearch(search: HistorySearch, key: Key): boolean {
+    const step = search.read(key);
+    if (step.type === 'goes-on') {
+      this.#showSearch(search);
+      return false;
+    }
+    this.#search = null;
+    this.#change(step.type === 'given-up' ? step.editor : editorOf(step.text));
+    return step.type === 'left';
+  }
+
+  /** The program gets the whole terminal, so nothing may be drawn meanwhile. */
+  #editOutside(state: ViewState, actions: InputActions): void {
+    if (state.phase !== 'idle') return;
+    const text = this.#withPastes(this.#typed.editor.text);
+    void actions.editOutside(text).then((edited) => this.#change(editorOf(edited ?? text)));
   }
 
   #escape(state: ViewState, actions: InputActions): void {
@@ -175,7 +216,7 @@ export class InputModel {
     }
     if (this.#typed.editor.text !== '') return this.#change(emptyEditor);
     if (this.#typed.hint === leaveHint) return actions.quit();
-    this.#typed = {editor: emptyEditor, hint: leaveHint};
+    this.#typed = {editor: emptyEditor, label: usualLabel, hint: leaveHint};
     this.#tellAll();
   }
 
@@ -195,7 +236,7 @@ export class InputModel {
   }
 
   #change(editor: Editor): void {
-    this.#typed = {editor, hint: hints[this.#purpose]};
+    this.#typed = {editor, label: usualLabel, hint: hints[this.#purpose]};
     this.#tellAll();
   }
 

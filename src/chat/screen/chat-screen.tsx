@@ -36,15 +36,16 @@ export function ChatScreen({store, input, actions, paint, colours, numTools}: Ch
   const width = Math.max(10, columns - 1);
   // The live part must stay shorter than the terminal, else it would be repeated in the history.
   const room = Math.max(4, rows - 2);
-  const drawnInput = drawInput(typed.editor, width, Math.max(1, Math.floor(room / 2)), paint, typed.hint);
+  const drawnInput = drawInput(typed, width, Math.max(1, Math.floor(room / 2)), paint);
   const maxLines = Math.max(1, room - drawnInput.lines.length - 2);
   const pen = {width, paint, colours};
   const context = {...pen, maxLines, nowMs: performance.now()};
   const activity = drawActivity(state, context);
   // At the end the live part goes, so that the shell's prompt follows the talk.
-  const lines = state.hasQuit ? [] : [...activity, '', ...drawnInput.lines, statusLine(state, numTools(), context)];
+  const isHidden = state.hasQuit || state.isCovered;
+  const lines = isHidden ? [] : [...activity, '', ...drawnInput.lines, statusLine(state, numTools(), context)];
   const cursor = {x: drawnInput.cursor.x, y: activity.length + 1 + drawnInput.cursor.y};
-  setCursorPosition(state.hasQuit ? undefined : cursor);
+  setCursorPosition(isHidden ? undefined : cursor);
   return (
     <>
       <Static items={state.items}>{(item, index) => <Item key={index} item={item} pen={pen} />}</Static>

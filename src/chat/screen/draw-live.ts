@@ -1,6 +1,6 @@
 /** The short part that is drawn again: what goes on, the input and the status line. Its height is known and bounded. */
 import {shortCount, shortTime} from '../format-stats.ts';
-import type {Editor} from '../input/editor.ts';
+import type {TypedInput} from '../input/input-model.ts';
 import type {BlockState} from '../state/answer-blocks.ts';
 import type {ViewState} from '../state/view-state.ts';
 import {drawCall} from './draw-items.ts';
@@ -90,41 +90,52 @@ export interface DrawnInput {
 }
 
 const maxInputLines = 8;
-const prompt = '> ';
+const labelColumns = 2;
 
 /** The text of the input in lines; more than eight scroll inside. */
 export function drawInput(
-  {text, cursor}: Editor,
+  {editor: {text, cursor}, label, hint}: TypedInput,
   width: number,
   maxLines: number,
   paint: Paint,
-  hint: string,
 ): DrawnInput {
+  const shownLabel = cutToWidth(span(label).text, Math.max(labelColumns, width - 10));
+  const indent = textWidth(shownLabel);
+  const {rows, place} = layOut(text, cursor, Math.max(4, width - indent - 1));
+  const height = Math.max(1, Math.min(maxInputLines, maxLines));
+  const first = Math.max(0, Math.min(place.y - height + 1, rows.length - height));
+  const visible = rows.slice(first, first + height);
+  const lines = visible.map((row, at) => (first + at === 0 ? paint(shownLabel, ['accent']) : ' '.repeat(indent)) + row);
+  if (text === '') lines[0] += paint(cutToWidth(hint, width - indent - 1), ['dim']);
+  return {lines, cursor: {x: indent + place.x, y: place.y - first}};
+}
+
+interface Layout {
+  rows: string[];
+  /** Of the cursor. */
+  place: {x: number; y: number};
+}
+
+/** Rows break at line feeds and where the room ends. */
+function layOut(text: string, cursor: number, room: number): Layout {
   const rows: string[] = [''];
   let place = {x: 0, y: 0};
   let used = 0;
   let index = 0;
-  const room = Math.max(4, width - prompt.length - 1);
   for (const grapheme of graphemes(text)) {
-    if (index === cursor) place = {x: used, y: rows.length - 1};
-    index += grapheme.length;
+    const isHere = index === cursor;
     const shown = grapheme === '\n' ? '' : span(grapheme).text;
-    const breaks = grapheme === '\n' || used + textWidth(shown) > room;
-    if (breaks) {
+    if (isHere && grapheme === '\n') place = {x: used, y: rows.length - 1};
+    if (grapheme === '\n' || used + textWidth(shown) > room) {
       rows.push('');
       used = 0;
     }
-    if (index - grapheme.length === cursor && breaks && grapheme !== '\n') place = {x: 0, y: rows.length - 1};
+    if (isHere && grapheme !== '\n') place = {x: used, y: rows.length - 1};
     rows[rows.length - 1] += shown;
     used += textWidth(shown);
+    index += grapheme.length;
   }
-  if (index === cursor) place = {x: used, y: rows.length - 1};
-  const height = Math.max(1, Math.min(maxInputLines, maxLines));
-  const first = Math.max(0, Math.min(place.y - height + 1, rows.length - height));
-  const visible = rows.slice(first, first + height);
-  const lines = visible.map((row, at) => (first + at === 0 ? paint(prompt, ['accent']) : '  ') + row);
-  if (text === '') lines[0] += paint(cutToWidth(hint, room), ['dim']);
-  return {lines, cursor: {x: prompt.length + place.x, y: place.y - first}};
+  return index === cursor ? {rows, place: {x: used, y: rows.length - 1}} : {rows, place};
 }
 
 /** Model, context, speed; what the keys do. Where the room is small, the least important parts go first. */

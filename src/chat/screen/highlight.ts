@@ -1,6 +1,6 @@
 /**
- * Colours for code. The grammars are loaded when somebody asks the first question, so that the prompt need not wait for
- * them; code that is drawn before is drawn in one colour. What comes out are spans, and the text is never changed.
+ * Colours for code. The grammars are loaded when the model is there, so that the prompt need not wait for them; code that
+ * is drawn before has one colour. What comes out are spans, and the text is never changed.
  */
 import type {HLJSApi} from 'highlight.js';
 import {type Span, type Style, span} from './spans.ts';

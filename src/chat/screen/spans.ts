@@ -98,10 +98,12 @@ export function wrapSpans(
   {width, first = '', rest = first}: WrapOptions,
 ): string[] {
   const lines: string[] = [];
+  const roomBehind = (prefix: string) => Math.max(1, width - textWidth(prefix));
   for (const paragraph of paragraphsOf(spans)) {
-    const prefix = () => (lines.length === 0 ? first : rest);
-    const room = Math.max(1, width - Math.max(textWidth(first), textWidth(rest)));
-    for (const cells of wrapCells(paragraph, room)) lines.push(prefix() + paintCells(cells, paint));
+    const rooms = {first: roomBehind(lines.length === 0 ? first : rest), rest: roomBehind(rest)};
+    for (const cells of wrapCells(paragraph, rooms)) {
+      lines.push((lines.length === 0 ? first : rest) + paintCells(cells, paint));
+    }
   }
   return lines;
 }
@@ -119,14 +121,14 @@ function paragraphsOf(spans: readonly Span[]): Cell[][] {
   return paragraphs;
 }
 
-function wrapCells(cells: readonly Cell[], width: number): Cell[][] {
+function wrapCells(cells: readonly Cell[], rooms: {first: number; rest: number}): Cell[][] {
   const lines: Cell[][] = [];
   let start = 0;
   let used = 0;
   let breakAt = -1;
   for (let index = 0; index < cells.length; index++) {
     const cell = cells[index]!;
-    if (used + cell.width > width && index > start) {
+    if (used + cell.width > (lines.length === 0 ? rooms.first : rooms.rest) && index > start) {
       const isAtSpace = cell.text === ' ';
       const end = isAtSpace ? index : breakAt > start ? breakAt : index;
       lines.push(cells.slice(start, end));

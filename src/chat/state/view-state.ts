@@ -51,6 +51,8 @@ export interface ViewState {
   reasoningMode: ReasoningMode;
   isRaw: boolean;
   hasQuit: boolean;
+  /** Another program has the terminal. */
+  isCovered: boolean;
 }
 
 /** News of the talk, and what only the screen knows. */
@@ -59,7 +61,8 @@ export type ViewEvent =
   | {type: 'loading'; text: string | null}
   | {type: 'approval-asked'; call: ToolCall}
   | {type: 'approval-given'}
-  | {type: 'show-thought'};
+  | {type: 'show-thought'}
+  | {type: 'cover'; isCovered: boolean};
 
 /** Blocks longer than this are shown in parts. */
 const maxOpenLines = 8;
@@ -85,6 +88,7 @@ export function initialView(version: string, options: {reasoning: ReasoningMode;
     reasoningMode: options.reasoning,
     isRaw: options.raw,
     hasQuit: false,
+    isCovered: false,
   };
 }
 
@@ -139,6 +143,8 @@ export function updateView(state: ViewState, event: ViewEvent, nowMs: number): V
       );
     case 'show-thought':
       return showThought(state);
+    case 'cover':
+      return {...state, isCovered: event.isCovered};
     case 'reasoning-mode':
       return {...state, reasoningMode: event.mode};
     case 'raw-mode':

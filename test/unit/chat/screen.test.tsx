@@ -22,7 +22,7 @@ const stats = {
 
 function open(reasoning: 'show' | 'fold' | 'hide' = 'fold') {
   const store = new ScreenStore(initialView('1.0.0', {reasoning, raw: false}));
-  const input = new InputModel(new InputHistory(null));
+  const input = new InputModel(new InputHistory(null, ['first apple', 'pear', 'second apple', 'pear']));
   const done: {submitted: string[]; stops: number; approvals: Approval[]; quits: number} = {
     submitted: [],
     stops: 0,
@@ -36,6 +36,8 @@ function open(reasoning: 'show' | 'fold' | 'hide' = 'fold') {
     showThought: () => store.tell({type: 'show-thought'}),
     showLastCall() {},
     clearScreen() {},
+    editOutside: async (text) => `${text} edited`,
+    showInPager() {},
     quit: () => done.quits++,
   };
   const screen = render(
@@ -152,5 +154,43 @@ describe('the screen', () => {
     expect(done.quits).toBe(0);
     await type('\u0003');
     expect(done.quits).toBe(1);
+  });
+
+  it('searches earlier inputs, from the newest to older ones', async () => {
+    const {type, shows, frame, done} = open();
+    await type('draft');
+    await type('\u0012');
+    await type('appl');
+    await shows('(search "appl") second apple');
+    await type('\u0012');
+    await shows('(search "appl") first apple');
+    await type('\u0012');
+    await shows('(nothing with "appl") first apple');
+    await type('\u001b');
+    await shows('> draft');
+    await type('\u0012');
+    await type('pear');
+    await shows('(search "pear") pear');
+    await type('\r');
+    await shows('> pear');
+    expect(frame()).not.toContain('search');
+    expect(done.submitted).toEqual([]);
+  });
+
+  it('opens the editor with Ctrl-X Ctrl-E and with Ctrl-G', async () => {
+    const {type, shows} = open();
+    await type('text');
+    await type('\u0018\u0005');
+    await shows('> text edited');
+    await type('\u0007');
+    await shows('> text edited edited');
+  });
+
+  it('keeps what a person needs in a narrow line', async () => {
+    const {tell, shows, frame, screen} = open();
+    Object.defineProperty(screen.stdout, 'columns', {value: 30});
+    tell({type: 'facts', facts: {modelName: 'a-model', maxModelLen: 8000}}, question, round);
+    await shows('a-model · esc to stop');
+    expect(frame()).not.toContain('tools');
   });
 });
