@@ -5,7 +5,12 @@ import {JsonSyntaxError} from '../util/parse-json.ts';
 import {type CodePointRanges, charactersOf, without} from './code-point-ranges.ts';
 import {ebnfGrammar} from './ebnf-grammar.ts';
 import {choice, type Grammar, GrammarBuilder, type GrammarNode, text} from './grammar.ts';
-import {type JsonSchemaOptions, jsonObjectGrammar, jsonSchemaGrammar, readSchemaText} from './json-schema-grammar.ts';
+import {
+  type JsonSchemaOptions,
+  jsonObjectGrammar,
+  jsonSchemaGrammar,
+  readSchemaText,
+} from './json-schema/json-schema-grammar.ts';
 import {anyWhiteSpace, layoutWith, oneLine} from './json-text.ts';
 import {larkGrammar} from './lark-grammar.ts';
 import {regexGrammar} from './regex-grammar.ts';

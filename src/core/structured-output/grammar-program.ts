@@ -41,7 +41,7 @@ export function compileGrammar(grammar: Grammar): GrammarProgram {
     node.target = target;
   }
   refuseLeftRecursion(targets);
-  removeDeadEnds(targets, grammar.root);
+  removeDeadEnds(targets, grammar);
   const kindOfByte = kindsOf(lowering.leaves);
   // Leaves speak of kinds from here on.
   for (const leaf of lowering.leaves) {
@@ -186,7 +186,7 @@ function refuseLeftRecursion(targets: ReadonlyMap<string, ProgramNode>): void {
  * Takes out what can be begun and never ended, so that every beginning of a text that the grammar allows can be completed.
  * @throws ValidationError when nothing is left
  */
-function removeDeadEnds(targets: ReadonlyMap<string, ProgramNode>, root: string): void {
+function removeDeadEnds(targets: ReadonlyMap<string, ProgramNode>, {root, emptyReason}: Grammar): void {
   const ending = new Set<ProgramNode>();
   const canEnd = (node: ProgramNode): boolean => {
     switch (node.type) {
@@ -204,7 +204,7 @@ function removeDeadEnds(targets: ReadonlyMap<string, ProgramNode>, root: string)
   };
   growUntilStable(targets.values(), ending, canEnd);
   if (!ending.has(targets.get(root)!)) {
-    throw new ValidationError('Invalid structured outputs: no finite text matches the constraint');
+    throw new ValidationError(`Invalid structured outputs: ${emptyReason ?? 'no finite text matches the constraint'}`);
   }
   for (const target of targets.values()) prune(target, canEnd);
 }

@@ -20,6 +20,8 @@ export interface Grammar {
   root: string;
   /** Special tokens of the tokenizer may stand for their text where a text names them. */
   namesSpecialTokens: boolean;
+  /** Why no text might be left, if none is. */
+  emptyReason: string | null;
 }
 
 export const nothing: GrammarNode = {type: 'text', text: ''};
@@ -48,12 +50,19 @@ export const optional = (part: GrammarNode): GrammarNode => repeat(part, 0, 1);
 
 /** Collects rules under names that are unique in one grammar. */
 export class GrammarBuilder {
+  /** See `Grammar`. */
+  emptyReason: string | null = null;
   readonly #rules = new Map<string, GrammarNode>();
+  /** Next number for names with the same beginning. */
+  readonly #numbers = new Map<string, number>();
 
   /** A name nobody has; the rule must be defined later. */
   reserve(hint: string): string {
     let name = hint;
-    for (let number = 1; this.#rules.has(name); number++) name = `${hint}_${number}`;
+    for (let number = this.#numbers.get(hint) ?? 1; this.#rules.has(name); number++) {
+      name = `${hint}_${number}`;
+      this.#numbers.set(hint, number + 1);
+    }
     this.#rules.set(name, nothing);
     return name;
   }
@@ -75,6 +84,6 @@ export class GrammarBuilder {
   build(root: GrammarNode, {namesSpecialTokens = false} = {}): Grammar {
     const name = this.reserve('answer');
     this.define(name, root);
-    return {rules: this.#rules, root: name, namesSpecialTokens};
+    return {rules: this.#rules, root: name, namesSpecialTokens, emptyReason: this.emptyReason};
   }
 }

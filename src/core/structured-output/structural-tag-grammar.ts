@@ -19,7 +19,7 @@ import {
   sequence,
   text,
 } from './grammar.ts';
-import {type JsonSchemaOptions, jsonSchemaNode, readSchemaText} from './json-schema-grammar.ts';
+import {type JsonSchemaOptions, jsonSchemaNode, readSchemaText} from './json-schema/json-schema-grammar.ts';
 import {regexGrammar} from './regex-grammar.ts';
 import {xmlParametersNode} from './xml-parameters.ts';
 

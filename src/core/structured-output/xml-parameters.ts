@@ -2,7 +2,7 @@
 import {charactersOf} from './code-point-ranges.ts';
 import {freeText} from './free-text.ts';
 import {type GrammarBuilder, type GrammarNode, nothing, oneOf, optional, repeat, sequence, text} from './grammar.ts';
-import {type JsonSchemaOptions, jsonSchemaNode} from './json-schema-grammar.ts';
+import {type JsonSchemaOptions, jsonSchemaNode} from './json-schema/json-schema-grammar.ts';
 
 interface ObjectSchema {
   properties?: Record<string, {type?: unknown}>;

@@ -1,16 +1,6 @@
 /** Integers and decimal numbers between bounds as grammars of their digits. */
-import {range} from './code-point-ranges.ts';
-import {
-  choice,
-  type GrammarBuilder,
-  type GrammarNode,
-  nothing,
-  oneOf,
-  repeat,
-  rule,
-  sequence,
-  text,
-} from './grammar.ts';
+import {range} from '../code-point-ranges.ts';
+import {choice, type GrammarNode, nothing, oneOf, repeat, sequence, text} from '../grammar.ts';
 
 /** Bounds are included; null = none. Both count units of the last digit that is written. */
 export interface ScaledBounds {
@@ -39,30 +29,6 @@ export function numbersBetween({least, most}: ScaledBounds, fractionDigits = 0):
     options.push(sequence(text('-'), magnitudesBetween(nearest, -lowest, fractionDigits)));
   }
   return choice(...options);
-}
-
-/** Multiples have no more digits: doubles tell them apart, and the number of rules stays small. */
-const digitsOfMultiples = (divisor: number): number => (divisor <= 100 ? 12 : 6);
-
-/** Multiples of a small number: a long division that keeps its remainder, and the digits left, in the name of the rule. */
-export function multiplesOf(divisor: number, builder: GrammarBuilder): GrammarNode {
-  const names = new Map<string, string>();
-  const digitsFrom = (first: number, remainder: number, numLeft: number): GrammarNode[] =>
-    Array.from({length: 10 - first}, (_, index) => {
-      const value = first + index;
-      return sequence(text(String(value)), ruleFor((remainder * 10 + value) % divisor, numLeft - 1));
-    });
-  const ruleFor = (remainder: number, numLeft: number): GrammarNode => {
-    const key = `remainder_${remainder}_${numLeft}`;
-    if (!names.has(key)) {
-      names.set(key, builder.reserve(key));
-      const more = numLeft === 0 ? [] : digitsFrom(0, remainder, numLeft);
-      builder.define(names.get(key)!, choice(...(remainder === 0 ? [nothing] : []), ...more));
-    }
-    return rule(names.get(key)!);
-  };
-  const numDigits = digitsOfMultiples(divisor);
-  return choice(text('0'), sequence(choice(nothing, text('-')), choice(...digitsFrom(1, 0, numDigits))));
 }
 
 function magnitudesBetween(least: bigint, most: bigint, fractionDigits: number): GrammarNode {
@@ -131,10 +97,16 @@ export function scaled(value: number, fractionDigits: number, round: 'up' | 'dow
 export const fractionDigitsOf = (value: number): number => Math.min(decimalOf(value).places, maxFraction);
 
 /** The shortest decimal form of a number: digits times ten to the power of minus places. */
-function decimalOf(value: number): {digits: bigint; places: number} {
+export function decimalOf(value: number): {digits: bigint; places: number} {
   const [mantissa, exponent = '0'] = String(value).split('e') as [string, string | undefined];
   const [whole, fraction = ''] = mantissa.split('.') as [string, string | undefined];
   const places = fraction.length - Number(exponent);
   const digits = BigInt(whole + fraction);
   return places >= 0 ? {digits, places} : {digits: digits * 10n ** BigInt(-places), places: 0};
+}
+
+/** Whether a number is a whole number of times another one, in decimal digits. */
+export function isMultiple(value: number, divisor: number): boolean {
+  const places = Math.max(decimalOf(value).places, decimalOf(divisor).places);
+  return scaled(value, places, 'down') % scaled(divisor, places, 'down') === 0n;
 }
