@@ -182,7 +182,7 @@ export const vllmFlags: ReadonlyMap<string, VllmFlag> = new Map<string, VllmFlag
   ['numa-bind', ignored('nothing')],
   ['tensor-parallel-size', refused('value', '1')],
   ['pipeline-parallel-size', refused('value', '1')],
-  ['data-parallel-size', refused('value', '1')],
+  ['data-parallel-size', supported],
   ['data-parallel-size-local', refused('value', '1')],
   ['data-parallel-rank', refused('value', '0')],
   ['data-parallel-start-rank', refused('value', '0')],

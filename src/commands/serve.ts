@@ -15,6 +15,7 @@ import {exitOnSignals, waitForEnd} from '../cli/server-lifetime.ts';
 import {nonDefaultOptions, type ResolvedOption} from '../cli/show-config.ts';
 import {serveTerminalOptionsSchema} from '../cli/terminal-options.ts';
 import {createTerminalOutput, type TerminalOutput} from '../cli/terminal-output.ts';
+import {deploymentOptionsSchema} from '../core/config/deployment-options.ts';
 import {engineOptionsSchema} from '../core/config/engine-config.ts';
 import {modelSourceOptionsSchema} from '../core/config/model-source-options.ts';
 import {UsageError} from '../core/errors.ts';
@@ -26,6 +27,7 @@ const serveOptionsSchema = z.object({
   ...serverOptionsSchema.shape,
   ...modelSourceOptionsSchema.shape,
   ...engineOptionsSchema.shape,
+  ...deploymentOptionsSchema.shape,
   ...serveTerminalOptionsSchema.shape,
 });
 
@@ -80,9 +82,10 @@ export default class Serve extends BaseCommand {
     const source = modelSourceOptionsSchema.parse(options);
     const server = serverOptionsSchema.parse(options);
     const engine = engineOptionsSchema.parse(options);
+    const deployment = deploymentOptionsSchema.parse(options);
     const release = exitOnSignals(process, output.finishProgress);
     try {
-      return await startServer({model, source, server, engine}, {reporter: output, logger});
+      return await startServer({model, source, server, engine, deployment}, {reporter: output, logger});
     } finally {
       release();
       output.finishProgress();

@@ -70,6 +70,8 @@ export interface GenerationOptions {
   /** Unique among the open requests. */
   requestId: string;
   signal: AbortSignal;
+  /** Which of several engines has to take it; absent = the best one. */
+  engineIndex?: number;
 }
 
 export interface PreparedPrompt {
@@ -296,13 +298,14 @@ class RunningGeneration implements Generation {
   }
 
   #engineRequest(index: number, {prompt, sampling}: Choice): EngineRequest {
-    const {request, requestId} = this.#generation;
+    const {request, requestId, engineIndex} = this.#generation;
     return {
       requestId: this.#hasOneChoice ? requestId : `${requestId}.${index}`,
       promptTokenIds: prompt.tokenIds,
       sampling,
       priority: Number(request.priority),
       cacheSalt: request.cache_salt,
+      ...(engineIndex !== undefined && {engineIndex}),
       ...(request.n > 1 && {
         choiceOf: {requestId: `${requestId}:${Math.floor(index / request.n)}`, numChoices: request.n},
       }),

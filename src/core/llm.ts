@@ -3,23 +3,24 @@
  * chat call nothing deeper.
  */
 import type {AnswerFormats} from './answer-reader.ts';
-import type {EngineConfig, EngineOptions} from './config/engine-config.ts';
+import {type DeploymentOptions, singleEngine} from './config/deployment-options.ts';
+import type {EngineOptions} from './config/engine-config.ts';
 import {loadGenerationConfig, type SamplingDefaults} from './config/generation-config.ts';
 import type {ModelSourceOptions} from './config/model-source-options.ts';
 import {type Recording, replayGeneration} from './derender.ts';
-import {startChildProcessEngine} from './engine/client/child-process-client.ts';
-import type {EngineClient} from './engine/client/engine-client.ts';
+import type {EngineClient, EngineState, StatsListener} from './engine/client/engine-client.ts';
 import {observeEngine} from './engine/client/observed-engine-client.ts';
-import type {LoadStage, ModelInfo, StepStats} from './engine/protocol.ts';
+import {engineStarter, type StartEngine} from './engine/client/start-engine.ts';
 import {readHfConfig} from './engine/model-runner/builder/hf-config.ts';
+import type {LoadStage, ModelInfo} from './engine/protocol.ts';
 import {EngineDeadError, UsageError} from './errors.ts';
 import type {Generation, GenerationOptions, GenerationParts} from './generation.ts';
 import {type AnswerOptions, loadAnswerFormats} from './load-answer-formats.ts';
 import type {SequenceObserver} from './metrics/sequence-observer.ts';
 import type {ToolCallReading} from './metrics/serving-metrics.ts';
 import {defaultModelSource, findModel} from './model/find-model.ts';
-import {loadModelConfig} from './model/model-config.ts';
 import {hubContext} from './model/hub-progress.ts';
+import {loadModelConfig} from './model/model-config.ts';
 import type {ModelFiles} from './model/resolve-model.ts';
 import {loadTokenizer, type Tokenizer} from './model/tokenizer.ts';
 import {readTokenizerInfo} from './model/tokenizer-info.ts';
@@ -87,15 +88,18 @@ export interface Llm {
   tokenStrings(tokenIds: readonly number[]): string[];
   /** The tokenizer's configuration as its files give it, with the chat template. */
   tokenizerInfo(): Record<string, unknown>;
+  /** False while no engine takes requests. */
   isAlive(): boolean;
-  /** Resolves when the engine dies by itself. */
+  /** The engines behind this, in the order of the label `engine` and of ranks; at least one. */
+  engineStates(): EngineState[];
+  /** Resolves when the engine has died by itself and does not come back. */
   readonly death: Promise<Error>;
   numOpenRequests(): number;
   /** Prompt tokens of requests that have not made a token yet. */
   numBacklogTokens(): number;
   /** Requests that come later find nothing in the prefix cache of what was computed before. */
   resetPrefixCache(): void;
-  onStats(listener: (stats: StepStats) => void): () => void;
+  onStats(listener: StatsListener): () => void;
   /** Told of every choice in which calls of tools were looked for. Returns the function that takes the listener off. */
   onToolCallsRead(listener: (reading: ToolCallReading) => void): () => void;
   /** Watches every sequence from now on. Returns the function that takes the observer off. */
@@ -118,9 +122,9 @@ export function createLlm(given: LlmParts): Llm {
   const parts = {...given, engine, ...(formats && {formats})};
   let numRequests = 0;
   /** Clients may send the same request id twice at the same time; inside, ids are unique. */
-  const admit = ({requestId, signal}: GenerationOptions): GenerationOptions => {
+  const admit = ({requestId, ...rest}: GenerationOptions): GenerationOptions => {
     if (!engine.isAlive()) throw new EngineDeadError('The engine has stopped. Restart the server.');
-    return {requestId: `${requestId}-${numRequests++}`, signal};
+    return {requestId: `${requestId}-${numRequests++}`, ...rest};
   };
   return {
     modelInfo: engine.info,
@@ -140,6 +144,7 @@ export function createLlm(given: LlmParts): Llm {
     tokenStrings: (tokenIds) => tokenIds.map((tokenId) => tokenizer.idToToken(tokenId) ?? ''),
     tokenizerInfo: () => tokenizerInfo,
     isAlive: () => engine.isAlive(),
+    engineStates: () => engine.engineStates(),
     numOpenRequests: () => engine.numOpenRequests(),
     numBacklogTokens: () => engine.numBacklogTokens(),
     resetPrefixCache: () => engine.resetPrefixCache(),
@@ -202,6 +207,8 @@ export interface LoadLlmOptions {
   /** What answers are read with; absent = they are text. */
   answers?: AnswerOptions;
   engine: EngineOptions;
+  /** Absent = one engine process. */
+  deployment?: DeploymentOptions;
 }
 
 export interface LoadProgress {
@@ -212,11 +219,6 @@ export interface LoadProgress {
   fraction: number;
   detail: string;
 }
-
-export type StartEngine = (
-  config: EngineConfig,
-  options: {onProgress: (progress: LoadProgress) => void; logger: Logger; signal: AbortSignal},
-) => Promise<EngineClient>;
 
 export interface LoadLlmContext {
   logger: Logger;
@@ -305,7 +307,7 @@ async function loadEngineAndTokenizer(files: ModelFiles, options: LoadLlmOptions
   const failure = new AbortController();
   const config = {...options.engine, modelPath: files.weightsPath};
   const signal = AbortSignal.any([context.signal, failure.signal]);
-  const {startEngine = startChildProcessEngine} = context;
+  const {startEngine = engineStarter(options.deployment ?? singleEngine)} = context;
   const starting = startEngine(config, {...context, signal});
   try {
     const [tokenizer, engine] = await Promise.all([loadTokenizer(files), starting]);

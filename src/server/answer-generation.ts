@@ -17,7 +17,9 @@ import type {ServerContext} from './server-context.ts';
 import {SseWriter} from './sse/sse-writer.ts';
 
 export const SHUTDOWN_MESSAGE = 'The server is shutting down. Please try again later or on a different instance.';
-const NUM_DATA_PARALLEL_RANKS = 1;
+
+/** Which of several engines a client wants. */
+const RANK_HEADER = 'x-data-parallel-rank';
 
 /** What was counted, over all prompts. */
 export interface PromptCounts {
@@ -52,7 +54,7 @@ export interface GenerationCall {
   reply: FastifyReply;
   /** Of the answer, `chatcmpl-…`. */
   id: string;
-  start: (options: {requestId: string; signal: AbortSignal}) => Promise<Generation>;
+  start: (options: {requestId: string; signal: AbortSignal; engineIndex?: number}) => Promise<Generation>;
   /** Called when nothing can be refused any more. */
   openForm: (generation: Generation) => AnswerForm;
 }
@@ -72,7 +74,7 @@ export async function answerGeneration(call: GenerationCall, context: ServerCont
       reply,
       active,
       generation,
-      events: withRankCheck(request, context.logRequest(id, generation)),
+      events: withRankCheck(request, context.logRequest(id, generation), context),
     };
     const form = call.openForm(generation);
     return 'stream' in form
@@ -97,8 +99,9 @@ function logEnd(request: FastifyRequest, {signal}: ActiveRequest, {logger}: Serv
   logger.info({requestId, completionId}, `client closed the connection, request ${completionId} aborted`);
 }
 
-function start({start, id}: GenerationCall, {signal}: ActiveRequest): Promise<Generation> {
-  return start({requestId: id, signal}).catch((error: unknown) => {
+function start({start, id, request}: GenerationCall, {signal}: ActiveRequest): Promise<Generation> {
+  const rank = integerHeader(request, RANK_HEADER);
+  return start({requestId: id, signal, ...(rank !== null && {engineIndex: rank})}).catch((error: unknown) => {
     throw signal.reason === 'shutdown' ? new OverloadedError(SHUTDOWN_MESSAGE, {cause: error}) : error;
   });
 }
@@ -107,10 +110,12 @@ function start({start, id}: GenerationCall, {signal}: ActiveRequest): Promise<Ge
 async function* withRankCheck(
   request: FastifyRequest,
   events: AsyncGenerator<ChatEvent, void, undefined>,
+  {llm}: ServerContext,
 ): AsyncGenerator<ChatEvent, void, undefined> {
-  const rank = integerHeader(request, 'x-data-parallel-rank');
-  if (rank !== null && (rank < 0 || rank >= NUM_DATA_PARALLEL_RANKS)) {
-    throw new ValidationError(`data_parallel_rank ${rank} is out of range [0, ${NUM_DATA_PARALLEL_RANKS}).`);
+  const rank = integerHeader(request, RANK_HEADER);
+  const numRanks = llm.engineStates().length;
+  if (rank !== null && (rank < 0 || rank >= numRanks)) {
+    throw new ValidationError(`data_parallel_rank ${rank} is out of range [0, ${numRanks}).`);
   }
   yield* events;
 }

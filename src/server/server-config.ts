@@ -3,6 +3,7 @@
  * of `parlance serve`. Names, defaults and meaning are those of `vllm serve`. Only options that work are here.
  */
 import * as z from 'zod';
+import type {DeploymentOptions} from '../core/config/deployment-options.ts';
 import type {EngineOptions} from '../core/config/engine-config.ts';
 import type {ModelSourceOptions} from '../core/config/model-source-options.ts';
 import {parserOptionsShape} from './parser-options.ts';
@@ -277,4 +278,6 @@ export interface ServeOptions {
   source?: ModelSourceOptions;
   server: ServerOptions;
   engine: EngineOptions;
+  /** Absent = one engine process. */
+  deployment?: DeploymentOptions;
 }

@@ -5,6 +5,7 @@
  */
 import {readFile} from 'node:fs/promises';
 import {join} from 'node:path';
+import {checkDeployment} from '../core/config/deployment-options.ts';
 import {type Llm, type LoadedLlm, type LoadLlmOptions, type LoadProgress, loadLlm} from '../core/llm.ts';
 import type {Logger} from '../core/util/logger.ts';
 import {findPackageRoot} from '../core/util/package-root.ts';
@@ -67,6 +68,7 @@ const ENGINE_DEATH_LINGER_MS = 2000;
  */
 export async function startServer(options: ServeOptions, context: StartContext): Promise<RunningServer> {
   checkServerOptions(options.server);
+  if (options.deployment) checkDeployment(options.deployment);
   const tls = await readTlsOptions(options.server);
   const plugins = await loadPlugins(options.server.plugin);
   const http = createHttpServer({tls, maxHeaderBytes: options.server.h11MaxIncompleteEventSize});
@@ -109,7 +111,10 @@ async function openApp(server: ServingProcess, plugins: EndpointPlugin[], {llm}:
   }
 }
 
-function loadModel({model, source, server, engine}: ServeOptions, {reporter, logger, loadModel = loadLlm}: StartContext) {
+function loadModel(
+  {model, source, server, engine, deployment}: ServeOptions,
+  {reporter, logger, loadModel = loadLlm}: StartContext,
+) {
   const options: LoadLlmOptions = {
     model,
     ...(source && {source}),
@@ -123,6 +128,7 @@ function loadModel({model, source, server, engine}: ServeOptions, {reporter, log
     escapeControlTokens: server.escapeControlTokens,
     answers: {...server, enforcesStrictToolCalling: enforcesStrictToolCalling()},
     engine,
+    ...(deployment && {deployment}),
   };
   const onProgress = (progress: LoadProgress) => reporter.report(progress);
   return loadModel(options, {logger, onProgress, signal: new AbortController().signal});

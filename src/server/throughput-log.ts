@@ -2,6 +2,7 @@
 import type {StepStats} from '../core/engine/protocol.ts';
 import type {Llm} from '../core/llm.ts';
 import type {Logger} from '../core/util/logger.ts';
+import {EngineLoads, type TotalLoad} from './engine-loads.ts';
 
 const DEFAULT_INTERVAL_SECONDS = 10;
 
@@ -31,13 +32,13 @@ function percent(part: number, whole: number): number {
 }
 
 /** The line for one interval, and the same as fields. */
-export function throughputLine(sums: IntervalSums, last: StepStats, seconds: number, cacheTokens: number) {
+export function throughputLine(sums: IntervalSums, now: TotalLoad, seconds: number, cacheTokens: number) {
   const fields = {
     promptTokensPerSecond: Math.round((sums.prefillTokens / seconds) * 10) / 10,
     generationTokensPerSecond: Math.round((sums.decodeTokens / seconds) * 10) / 10,
-    running: last.numRunning,
-    waiting: last.numWaiting,
-    cacheUsePercent: percent(last.numUsedCacheTokens, cacheTokens),
+    running: now.numRunning,
+    waiting: now.numWaiting,
+    cacheUsePercent: percent(now.numUsedCacheTokens, cacheTokens),
     prefixHitPercent: percent(sums.prefixHitTokens, sums.prefixQueryTokens),
   };
   const message =
@@ -55,14 +56,15 @@ function intervalSeconds(): number {
 /** @returns the function that ends it */
 export function startThroughputLog(llm: Llm, logger: Logger, seconds = intervalSeconds()): () => void {
   let sums = emptySums();
-  let last: StepStats | null = null;
-  const stopListening = llm.onStats((stats) => {
+  const cacheTokens = llm.modelInfo.kvCacheTokens * llm.engineStates().length;
+  const loads = new EngineLoads();
+  const stopListening = llm.onStats((stats, engineIndex) => {
     addStep(sums, stats);
-    last = stats;
+    loads.note(stats, engineIndex);
   });
   const timer = setInterval(() => {
-    if (last && sums.steps > 0) {
-      const {fields, message} = throughputLine(sums, last, seconds, llm.modelInfo.kvCacheTokens);
+    if (sums.steps > 0) {
+      const {fields, message} = throughputLine(sums, loads.total(), seconds, cacheTokens);
       logger.info(fields, message);
     }
     sums = emptySums();

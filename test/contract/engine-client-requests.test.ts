@@ -159,11 +159,13 @@ describe.each(engineImplementations)('requests to an engine client: $name', (imp
   it('runs what is urgent first under the policy priority', async () => {
     const client = await pool.start('paced', {schedulingPolicy: 'priority', maxNumSeqs: 1});
     const running = nextStats(client, ({numRunning}) => numRunning === 1);
-    const busy = run(client, engineRequest('busy', fakePrompt(10), {maxTokens: 30}));
+    const busy = run(client, engineRequest('busy', fakePrompt(10), {maxTokens: 30}, {engineIndex: 0}));
     await running;
     const ends: string[] = [];
     const wait = (name: string, priority: number) =>
-      run(client, engineRequest(name, fakePrompt(10), {maxTokens: 2}, {priority})).then(() => ends.push(name));
+      run(client, engineRequest(name, fakePrompt(10), {maxTokens: 2}, {priority, engineIndex: 0})).then(() =>
+        ends.push(name),
+      );
     await Promise.all([busy, wait('later', 5), wait('sooner', -5)]);
     expect(ends).toEqual(['sooner', 'later']);
   });
@@ -173,9 +175,11 @@ describe.each(engineImplementations)('requests to an engine client: $name', (imp
     const running = nextStats(client, ({numRunning, numDecodeTokens}) => numRunning === 1 && numDecodeTokens > 0);
     const controller = new AbortController();
     const {signal} = controller;
-    const first = client.generate(engineRequest('first', fakePrompt(10), {maxTokens: 4000}), {signal});
+    const first = client.generate(engineRequest('first', fakePrompt(10), {maxTokens: 4000}, {engineIndex: 0}), {
+      signal,
+    });
     await Promise.all([first.next(), running]);
-    const second = client.generate(engineRequest('second', fakePrompt(77)), {signal}).next();
+    const second = client.generate(engineRequest('second', fakePrompt(77), {}, {engineIndex: 0}), {signal}).next();
     expect(client.numOpenRequests()).toBe(2);
     expect(client.numBacklogTokens()).toBe(77);
     controller.abort();

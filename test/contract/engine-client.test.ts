@@ -146,11 +146,18 @@ describe.each(engineImplementations)('engine client: $name', (implementation) =>
       expect(error).toBeInstanceOf(EngineDeadError);
       expect(String(error)).toContain('The server had an error while processing your request.');
     }
-    expect(String(await client.death)).toContain('the forward pass failed');
     expect(client.isAlive()).toBe(false);
+    expect(client.engineStates().some(({isUp}) => isUp)).toBe(false);
     expect(client.numOpenRequests()).toBe(0);
     const {error} = await collectUntilError(client.generate(engineRequest('late', [1])));
     expect(error).toBeInstanceOf(EngineDeadError);
+    if (!implementation.comesBack) expect(String(await client.death)).toContain('the forward pass failed');
+  });
+
+  it('names its engines', async () => {
+    const client = await pool.share('plain');
+    const up = {isUp: true, numRestarts: 0};
+    expect(client.engineStates()).toEqual(Array.from({length: implementation.numEngines ?? 1}, () => up));
   });
 
   it('ends open sequences when it is closed, which may happen twice', async () => {

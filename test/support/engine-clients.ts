@@ -5,6 +5,7 @@
 import {fileURLToPath} from 'node:url';
 import type {EngineConfig} from '../../src/core/config/engine-config.ts';
 import {startChildProcessEngine} from '../../src/core/engine/client/child-process-client.ts';
+import {startDataParallelEngines} from '../../src/core/engine/client/data-parallel.ts';
 import type {EngineClient} from '../../src/core/engine/client/engine-client.ts';
 import {engineEntryOf} from '../../src/core/engine/client/engine-entry.ts';
 import {startInProcessEngine} from '../../src/core/engine/client/in-process-client.ts';
@@ -17,13 +18,26 @@ export const fakeEngineEntry = engineEntryOf(fileURLToPath(new URL('fake-engine-
 export interface EngineImplementation {
   name: string;
   start: (config: EngineConfig) => Promise<EngineClient>;
+  /** An engine that died is replaced by a new one. */
+  comesBack?: boolean;
+  /** Engines behind it; 1 when absent. */
+  numEngines?: number;
 }
+
+/** More than enough for fake models, whatever the machine of the tests has. */
+export const plentyOfMemory = {freeBytes: 2 ** 40, weightBytes: 0, numThreads: 2};
 
 export const engineImplementations: EngineImplementation[] = [
   {name: 'child process', start: (config) => startChildProcessEngine(config, {entry: fakeEngineEntry})},
   {
     name: 'in process',
     start: async (config) => startInProcessEngine({model: await loadFakeModel(config, () => {}), config}),
+  },
+  {
+    name: 'data parallel',
+    start: (config) => startDataParallelEngines(config, {numEngines: 2, entry: fakeEngineEntry, facts: plentyOfMemory}),
+    comesBack: true,
+    numEngines: 2,
   },
 ];
 

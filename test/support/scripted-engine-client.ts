@@ -3,8 +3,8 @@
  * outputs in order, a finish reason at the end, an aborted signal or a left loop takes the sequence out.
  */
 
-import type {EngineClient} from '../../src/core/engine/client/engine-client.ts';
-import type {EngineRequest, ModelInfo, SequenceOutput, StepStats} from '../../src/core/engine/protocol.ts';
+import type {EngineClient, EngineState, StatsListener} from '../../src/core/engine/client/engine-client.ts';
+import type {EngineRequest, ModelInfo, SequenceOutput} from '../../src/core/engine/protocol.ts';
 import {EngineDeadError} from '../../src/core/errors.ts';
 import type {TokenVocabulary} from '../../src/core/sampling/token-vocabulary.ts';
 import {nowMs} from '../../src/core/util/clock.ts';
@@ -100,6 +100,10 @@ export class ScriptedEngineClient implements EngineClient {
     return !this.#dead.signal.aborted;
   }
 
+  engineStates(): EngineState[] {
+    return [{isUp: this.isAlive(), numRestarts: 0}];
+  }
+
   /** The engine process ends by itself: open sequences fail. */
   die(reason: Error): void {
     this.#dead.abort();
@@ -124,7 +128,7 @@ export class ScriptedEngineClient implements EngineClient {
     this.vocabulary ??= make();
   }
 
-  onStats(_listener: (stats: StepStats) => void): () => void {
+  onStats(_listener: StatsListener): () => void {
     return () => {};
   }
 

@@ -21,6 +21,8 @@ export interface EngineRequest {
   cacheSalt: string | null;
   /** The request that this sequence is one of several choices of; absent when it is the only one. */
   choiceOf?: {requestId: string; numChoices: number};
+  /** Which of several engines has to take it; absent = the best one. */
+  engineIndex?: number;
 }
 
 export type EngineInput =
@@ -71,6 +73,8 @@ export interface SequenceOutput {
   numPreemptions: number;
   /** Why, when `finishReason` is `error`. */
   error: SerializedError | null;
+  /** Which of several engines made it; absent = the only one. */
+  engineIndex?: number;
 }
 
 /** When a sequence came into the engine and when its first step was planned, in milliseconds since 1970. */
@@ -96,7 +100,17 @@ export interface StepStats {
   /** Prompt tokens looked up in the prefix cache in this step, and how many of them were found. */
   prefixQueryTokens: number;
   prefixHitTokens: number;
+  /** Absent where the engine drafts nothing. */
+  drafts?: DraftStats;
   stepMs: number;
+}
+
+/** Drafts that were checked in one step. */
+export interface DraftStats {
+  numDrafts: number;
+  numDraftTokens: number;
+  /** By place in the draft, from 0: how many tokens there turned out to be right. */
+  acceptedByPosition: number[];
 }
 
 /** What the engine says of the loaded model. */

@@ -13,6 +13,8 @@ export interface SequenceRecord {
   /** Null when the sequence never ran. */
   numCachedTokens: number | null;
   numOutputTokens: number;
+  /** Which of several engines ran it; 0 when it never ran. */
+  engineIndex: number;
   maxTokens: number;
   numPreemptions: number;
   /** The request that this sequence is one of several choices of; null when it is the only one. */

@@ -2,7 +2,7 @@
  * What the engine did, as metric families with the names, labels and buckets of vLLM, so that its dashboards work
  * (vllm/v1/metrics/loggers.py). Fed by the steps of the engine and by the sequences that its client sees.
  */
-import type {Cell, MetricRegistry} from './metric-registry.ts';
+import type {Cell, Family, MetricRegistry} from './metric-registry.ts';
 import type {SequenceEnd, SequenceObserver, SequenceRecord} from './sequence-observer.ts';
 
 /** What these metrics need of a step of the engine. */
@@ -23,8 +23,17 @@ export interface ServingFacts {
   maxModelLen: number;
   /** A parser looks for calls of tools, so that is counted, too. */
   readsToolCalls?: boolean;
+  /** Of each engine; 0 = not known. */
   kvCacheTokens: number;
   kvCacheBytesPerToken: number;
+  /** Asked for each page: the engines in order of their label `engine`. */
+  engineStates: () => readonly EngineState[];
+}
+
+/** What these metrics need of an engine. */
+export interface EngineState {
+  isUp: boolean;
+  numRestarts: number;
 }
 
 /** Calls of tools were looked for in a choice: in which mode, and whether there was one. */
@@ -101,68 +110,66 @@ const COUNTERS = {
 type HistogramName = keyof ReturnType<typeof histogramTable>;
 type CounterName = keyof typeof COUNTERS;
 
+/** The families of one engine, under its label. */
+interface EngineCells {
+  histograms: Record<HistogramName, Cell>;
+  counters: Record<CounterName, Cell>;
+  finished: Record<string, Cell>;
+  promptSources: Record<string, Cell>;
+  last: StepMeasurements | null;
+}
+
 export class ServingMetrics implements SequenceObserver {
-  readonly #facts: ServingFacts;
-  readonly #histograms: Record<HistogramName, Cell>;
-  readonly #counters: Record<CounterName, Cell>;
-  readonly #finished: Record<string, Cell>;
+  readonly #engines: EngineCells[];
   readonly #rejections: Record<string, Cell>;
   readonly #toolCalls: ((reading: ToolCallReading) => Cell) | null;
-  readonly #promptSources: Record<string, Cell>;
   readonly #choices = new OpenChoices();
-  #last: StepMeasurements | null = null;
 
   constructor(registry: MetricRegistry, facts: ServingFacts) {
-    this.#facts = facts;
-    const engine = {model_name: facts.modelName, engine: '0'};
-    this.#registerGauges(registry, engine);
-    this.#counters = mapValues(COUNTERS, (name, help) => registry.counter(family(name, help, engine))(engine));
-    this.#promptSources = cellsByLabel(PROMPT_TOKEN_SOURCES, 'source', engine, (labelNames) =>
-      registry.counter({name: 'vllm:prompt_tokens_by_source_total', help: 'Prompt tokens by origin', labelNames}),
-    );
-    this.#finished = cellsByLabel(FINISHED_REASONS, 'finished_reason', engine, (labelNames) =>
-      registry.counter({name: 'vllm:request_success_total', help: 'Sequences that have ended', labelNames}),
-    );
+    const labels = facts.engineStates().map((_, index) => ({model_name: facts.modelName, engine: String(index)}));
+    this.#engines = openCells(registry, facts, labels);
+    registerGauges(registry, facts, labels, (index) => this.#engines[index]!.last);
+    registerStates(registry, facts, labels);
     const model = {model_name: facts.modelName};
     this.#rejections = cellsByLabel(REJECTION_REASONS, 'reason', model, (labelNames) =>
       registry.counter({name: 'vllm:admission_rejections_total', help: 'Requests turned away', labelNames}),
-    );
+    )(model);
     this.#toolCalls = facts.readsToolCalls ? registerToolCalls(registry, facts) : null;
-    this.#histograms = mapValues(histogramTable(facts.maxModelLen), (name, [help, buckets]) =>
-      registry.histogram(family(name, help, engine), buckets)(engine),
-    );
   }
 
-  /** To be called after each step of the engine. */
-  onStep(step: StepMeasurements): void {
-    this.#last = step;
-    this.#counters.prefix_cache_queries_total.add(step.prefixQueryTokens);
-    this.#counters.prefix_cache_hits_total.add(step.prefixHitTokens);
-    this.#counters.num_preemptions_total.add(step.numPreemptions);
+  /** To be called after each step of an engine. */
+  onStep(step: StepMeasurements, engineIndex = 0): void {
+    const engine = this.#engines[engineIndex]!;
+    engine.last = step;
+    engine.counters.prefix_cache_queries_total.add(step.prefixQueryTokens);
+    engine.counters.prefix_cache_hits_total.add(step.prefixHitTokens);
+    engine.counters.num_preemptions_total.add(step.numPreemptions);
     const numTokens = step.numPrefillTokens + step.numDecodeTokens;
-    if (numTokens > 0) this.#histograms.iteration_tokens_total.add(numTokens);
+    if (numTokens > 0) engine.histograms.iteration_tokens_total.add(numTokens);
   }
 
   onTokens(record: SequenceRecord, tokenTimesMs: readonly number[], previousTokenMs: number | null): void {
     if (tokenTimesMs.length === 0) return;
-    if (previousTokenMs === null) this.#countPrompt(record);
-    this.#counters.generation_tokens_total.add(tokenTimesMs.length);
+    const engine = this.#engines[record.engineIndex]!;
+    if (previousTokenMs === null) countPrompt(engine, record);
+    engine.counters.generation_tokens_total.add(tokenTimesMs.length);
     let previous = previousTokenMs;
     for (const timeMs of tokenTimesMs) {
-      if (previous === null) this.#time('time_to_first_token_seconds', record.arrivedMs, timeMs);
-      else this.#time('inter_token_latency_seconds', previous, timeMs);
+      if (previous === null) addTime(engine, 'time_to_first_token_seconds', record.arrivedMs, timeMs);
+      else addTime(engine, 'inter_token_latency_seconds', previous, timeMs);
       previous = timeMs;
     }
   }
 
   onEnd(record: SequenceRecord): void {
-    this.#finished[record.end].add(1);
-    this.#observeCounts(record);
-    this.#observeTimes(record);
+    const engine = this.#engines[record.engineIndex]!;
+    engine.finished[record.end]!.add(1);
+    observeCounts(engine, record);
+    observeTimes(engine, record);
     const whole = this.#choices.end(record);
     if (!whole) return;
-    this.#histograms.request_params_n.add(whole.numChoices);
-    this.#histograms.request_max_num_generation_tokens.add(whole.mostTokens);
+    engine.histograms.request_params_n.add(whole.numChoices);
+    engine.histograms.request_max_num_generation_tokens.add(whole.mostTokens);
   }
 
   onToolCallsRead(reading: ToolCallReading): void {
@@ -170,71 +177,109 @@ export class ServingMetrics implements SequenceObserver {
   }
 
   onRejection(reason: RejectionReason): void {
-    this.#rejections[reason].add(1);
+    this.#rejections[reason]!.add(1);
   }
+}
 
-  #countPrompt({numPromptTokens, numCachedTokens}: SequenceRecord): void {
-    const numCached = numCachedTokens ?? 0;
-    this.#counters.prompt_tokens_total.add(numPromptTokens);
-    this.#counters.prompt_tokens_cached_total.add(numCached);
-    this.#promptSources.local_compute.add(numPromptTokens - numCached);
-    this.#promptSources.local_cache_hit.add(numCached);
+type EngineLabels = {model_name: string; engine: string};
+
+function openCells(registry: MetricRegistry, facts: ServingFacts, engines: EngineLabels[]): EngineCells[] {
+  const names = engines[0]!;
+  const counters = mapValues(COUNTERS, (name, help) => registry.counter(family(name, help, names)));
+  const promptSources = cellsByLabel(PROMPT_TOKEN_SOURCES, 'source', names, (labelNames) =>
+    registry.counter({name: 'vllm:prompt_tokens_by_source_total', help: 'Prompt tokens by origin', labelNames}),
+  );
+  const finished = cellsByLabel(FINISHED_REASONS, 'finished_reason', names, (labelNames) =>
+    registry.counter({name: 'vllm:request_success_total', help: 'Sequences that have ended', labelNames}),
+  );
+  const histograms = mapValues(histogramTable(facts.maxModelLen), (name, [help, buckets]) =>
+    registry.histogram(family(name, help, names), buckets),
+  );
+  return engines.map((labels) => ({
+    counters: mapValues(counters, (_, familyOf) => familyOf(labels)),
+    promptSources: promptSources(labels),
+    finished: finished(labels),
+    histograms: mapValues(histograms, (_, familyOf) => familyOf(labels)),
+    last: null,
+  }));
+}
+
+function countPrompt({counters, promptSources}: EngineCells, {numPromptTokens, numCachedTokens}: SequenceRecord): void {
+  const numCached = numCachedTokens ?? 0;
+  counters.prompt_tokens_total.add(numPromptTokens);
+  counters.prompt_tokens_cached_total.add(numCached);
+  promptSources.local_compute!.add(numPromptTokens - numCached);
+  promptSources.local_cache_hit!.add(numCached);
+}
+
+function observeCounts({histograms}: EngineCells, record: SequenceRecord): void {
+  histograms.request_prompt_tokens.add(record.numPromptTokens);
+  histograms.request_generation_tokens.add(record.numOutputTokens);
+  histograms.request_params_max_tokens.add(record.maxTokens);
+  histograms.request_num_preemptions.add(record.numPreemptions);
+  if (record.numCachedTokens !== null) {
+    histograms.request_prefill_kv_computed_tokens.add(record.numPromptTokens - record.numCachedTokens);
   }
+}
 
-  #observeCounts(record: SequenceRecord): void {
-    const histograms = this.#histograms;
-    histograms.request_prompt_tokens.add(record.numPromptTokens);
-    histograms.request_generation_tokens.add(record.numOutputTokens);
-    histograms.request_params_max_tokens.add(record.maxTokens);
-    histograms.request_num_preemptions.add(record.numPreemptions);
-    if (record.numCachedTokens !== null) {
-      histograms.request_prefill_kv_computed_tokens.add(record.numPromptTokens - record.numCachedTokens);
-    }
-  }
+/** Spans whose ends are not known, because the sequence never got there, count for nothing. */
+function observeTimes(engine: EngineCells, record: SequenceRecord): void {
+  const {arrivedMs, queuedMs, scheduledMs, firstTokenMs, lastTokenMs, endedMs, numOutputTokens} = record;
+  addTime(engine, 'e2e_request_latency_seconds', arrivedMs, endedMs);
+  addTime(engine, 'request_queue_time_seconds', queuedMs, scheduledMs);
+  addTime(engine, 'request_prefill_time_seconds', scheduledMs, firstTokenMs);
+  addTime(engine, 'request_inference_time_seconds', scheduledMs, lastTokenMs);
+  addTime(engine, 'request_decode_time_seconds', firstTokenMs, lastTokenMs);
+  if (firstTokenMs === null || lastTokenMs === null || numOutputTokens < 2) return;
+  const meanMs = (lastTokenMs - firstTokenMs) / (numOutputTokens - 1);
+  engine.histograms.request_time_per_output_token_seconds.add(meanMs / 1000);
+}
 
-  /** Spans whose ends are not known, because the sequence never got there, count for nothing. */
-  #observeTimes({arrivedMs, queuedMs, scheduledMs, firstTokenMs, lastTokenMs, endedMs, ...record}: SequenceRecord) {
-    this.#time('e2e_request_latency_seconds', arrivedMs, endedMs);
-    this.#time('request_queue_time_seconds', queuedMs, scheduledMs);
-    this.#time('request_prefill_time_seconds', scheduledMs, firstTokenMs);
-    this.#time('request_inference_time_seconds', scheduledMs, lastTokenMs);
-    this.#time('request_decode_time_seconds', firstTokenMs, lastTokenMs);
-    if (firstTokenMs === null || lastTokenMs === null || record.numOutputTokens < 2) return;
-    const meanMs = (lastTokenMs - firstTokenMs) / (record.numOutputTokens - 1);
-    this.#histograms.request_time_per_output_token_seconds.add(meanMs / 1000);
-  }
+/** The clocks of two processes may differ by a little, so a span is never negative. */
+function addTime({histograms}: EngineCells, name: HistogramName, fromMs: number | null, toMs: number | null): void {
+  if (fromMs !== null && toMs !== null) histograms[name].add(Math.max(0, toMs - fromMs) / 1000);
+}
 
-  /** The clocks of two processes may differ by a little, so a span is never negative. */
-  #time(name: HistogramName, fromMs: number | null, toMs: number | null): void {
-    if (fromMs !== null && toMs !== null) this.#histograms[name].add(Math.max(0, toMs - fromMs) / 1000);
-  }
-
-  #registerGauges(registry: MetricRegistry, engine: {model_name: string; engine: string}): void {
-    const {kvCacheTokens, kvCacheBytesPerToken} = this.#facts;
-    const gauge = (name: string, help: string, read: (last: StepMeasurements | null) => number) =>
-      registry.gauge(family(name, help, engine), () => [{labels: engine, value: read(this.#last)}]);
-    gauge('num_requests_running', 'Sequences that run', (last) => last?.numRunning ?? 0);
-    gauge('num_requests_waiting', 'Sequences that wait', (last) => last?.numWaiting ?? 0);
-    const reasons = {...engine, reason: ''};
-    registry.gauge(family('num_requests_waiting_by_reason', 'Waiting sequences by reason', reasons), () => [
-      {labels: {...engine, reason: 'capacity'}, value: this.#last?.numWaiting ?? 0},
-      {labels: {...engine, reason: 'deferred'}, value: 0},
-    ]);
-    gauge(
-      'kv_cache_usage_perc',
-      'Part of the KV cache that running sequences hold, 0 to 1',
-      (last) => (last?.numUsedCacheTokens ?? 0) / kvCacheTokens,
+function registerGauges(
+  registry: MetricRegistry,
+  {kvCacheTokens, kvCacheBytesPerToken}: ServingFacts,
+  engines: EngineLabels[],
+  lastOf: (index: number) => StepMeasurements | null,
+): void {
+  const gauge = (name: string, help: string, read: (last: StepMeasurements | null) => number) =>
+    registry.gauge(family(name, help, engines[0]!), () =>
+      engines.map((labels, index) => ({labels, value: read(lastOf(index))})),
     );
-    const config = {
-      ...engine,
-      block_size: String(BLOCK_TOKENS),
-      num_gpu_blocks: String(Math.floor(kvCacheTokens / BLOCK_TOKENS)),
-      kv_cache_memory_bytes: String(kvCacheTokens * kvCacheBytesPerToken),
-    };
-    registry.gauge(family('cache_config_info', 'Configuration of the KV cache', config), () => [
-      {labels: config, value: 1},
-    ]);
-  }
+  gauge('num_requests_running', 'Sequences that run', (last) => last?.numRunning ?? 0);
+  gauge('num_requests_waiting', 'Sequences that wait', (last) => last?.numWaiting ?? 0);
+  const reasons = {...engines[0]!, reason: ''};
+  registry.gauge(family('num_requests_waiting_by_reason', 'Waiting sequences by reason', reasons), () =>
+    engines.flatMap((labels, index) => [
+      {labels: {...labels, reason: 'capacity'}, value: lastOf(index)?.numWaiting ?? 0},
+      {labels: {...labels, reason: 'deferred'}, value: 0},
+    ]),
+  );
+  gauge('kv_cache_usage_perc', 'Part of the KV cache that running sequences hold, 0 to 1', (last) =>
+    kvCacheTokens === 0 ? 0 : (last?.numUsedCacheTokens ?? 0) / kvCacheTokens,
+  );
+  const config = {
+    block_size: String(BLOCK_TOKENS),
+    num_gpu_blocks: String(Math.floor(kvCacheTokens / BLOCK_TOKENS)),
+    kv_cache_memory_bytes: String(kvCacheTokens * kvCacheBytesPerToken),
+  };
+  registry.gauge(family('cache_config_info', 'Configuration of the KV cache', {...engines[0]!, ...config}), () =>
+    engines.map((labels) => ({labels: {...labels, ...config}, value: 1})),
+  );
+}
+
+/** Ours alone: which of several engines are there. */
+function registerStates(registry: MetricRegistry, {engineStates}: ServingFacts, engines: EngineLabels[]): void {
+  const gauge = (name: string, help: string, read: (state: EngineState) => number) =>
+    registry.gauge({name: `parlance:${name}`, help, labelNames: Object.keys(engines[0]!)}, () =>
+      engineStates().map((state, index) => ({labels: engines[index]!, value: read(state)})),
+    );
+  gauge('engine_up', '1 while the engine takes requests, else 0', ({isUp}) => (isUp ? 1 : 0));
+  gauge('engine_restarts', 'How often the engine came back after it had gone', ({numRestarts}) => numRestarts);
 }
 
 /** Gathers the choices of one request; it is complete when the last one has ended. */
@@ -264,16 +309,18 @@ function mapValues<T extends object, V>(table: T, make: <K extends keyof T & str
   return Object.fromEntries(entries) as Record<keyof T, V>;
 }
 
-/** One cell for each value of a label, there from the start. */
+/** One cell for each value of a label, there from the start. @returns the cells under the other labels */
 function cellsByLabel<N extends string>(
   values: readonly N[],
   label: string,
-  common: Record<string, string>,
-  register: (labelNames: string[]) => (labels: Record<string, string>) => Cell,
-): Record<N, Cell> {
-  const cellOf = register([...Object.keys(common), label]);
-  const entries = values.map((value) => [value, cellOf({...common, [label]: value})]);
-  return Object.fromEntries(entries) as Record<N, Cell>;
+  names: Record<string, string>,
+  register: (labelNames: string[]) => Family,
+): (labels: Record<string, string>) => Record<N, Cell> {
+  const cellOf = register([...Object.keys(names), label]);
+  return (labels) => {
+    const entries = values.map((value) => [value, cellOf({...labels, [label]: value})]);
+    return Object.fromEntries(entries) as Record<N, Cell>;
+  };
 }
 
 /** Only chat answers are read here; the label has other values in the reference. */

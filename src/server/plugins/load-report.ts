@@ -3,9 +3,9 @@
  * `endpoint-load-metrics-format: text|json` (vllm/entrypoints/serve/utils/orca_metrics.py).
  */
 import type {FastifyInstance, FastifyRequest} from 'fastify';
-import type {StepStats} from '../../core/engine/protocol.ts';
 import type {Llm} from '../../core/llm.ts';
 import {pythonFloat} from '../../core/protocol/openai/python-repr.ts';
+import {EngineLoads} from '../engine-loads.ts';
 
 const REPORTING_PATHS = new Set(['/v1/chat/completions', '/v1/completions', '/invocations']);
 
@@ -33,16 +33,16 @@ function isWholeAnswer(request: FastifyRequest, status: number): boolean {
 }
 
 export function registerLoadReport(app: FastifyInstance, llm: Llm): void {
-  let last: StepStats | null = null;
-  const stopListening = llm.onStats((stats) => {
-    last = stats;
-  });
+  const loads = new EngineLoads();
+  const stopListening = llm.onStats((stats, engineIndex) => loads.note(stats, engineIndex));
+  const cacheTokens = llm.modelInfo.kvCacheTokens * llm.engineStates().length;
   app.addHook('onClose', async () => stopListening());
   app.addHook('onSend', async (request, reply) => {
     if (!isWholeAnswer(request, reply.statusCode)) return;
+    const {numWaiting, numUsedCacheTokens} = loads.total();
     const report = loadReport(request.headers['endpoint-load-metrics-format'], {
-      num_requests_waiting: last?.numWaiting ?? 0,
-      kv_cache_usage_perc: (last?.numUsedCacheTokens ?? 0) / llm.modelInfo.kvCacheTokens,
+      num_requests_waiting: numWaiting,
+      kv_cache_usage_perc: cacheTokens === 0 ? 0 : numUsedCacheTokens / cacheTokens,
     });
     if (report !== null) reply.header('endpoint-load-metrics', report);
   });

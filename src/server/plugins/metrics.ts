@@ -32,11 +32,12 @@ function measureServing(app: FastifyInstance, registry: MetricRegistry, context:
   const {maxModelLen, kvCacheTokens, kvCacheBytesPerToken} = llm.modelInfo;
   const modelName = servedModelNames[0];
   const {readsToolCalls} = llm;
-  const facts = {modelName, maxModelLen, readsToolCalls, kvCacheTokens, kvCacheBytesPerToken};
+  const engineStates = () => llm.engineStates();
+  const facts = {modelName, maxModelLen, readsToolCalls, kvCacheTokens, kvCacheBytesPerToken, engineStates};
   const metrics = new ServingMetrics(registry, facts);
   const stops = [
     llm.observe(metrics),
-    llm.onStats((stats) => metrics.onStep(stats)),
+    llm.onStats((stats, engineIndex) => metrics.onStep(stats, engineIndex)),
     llm.onToolCallsRead((reading) => metrics.onToolCallsRead(reading)),
     context.rejections.listen((reason) => metrics.onRejection(reason)),
   ];

@@ -21,6 +21,7 @@ function fakeLlm() {
   const listeners = new Set<(stats: StepStats) => void>();
   const llm = {
     modelInfo: {kvCacheTokens: 1000},
+    engineStates: () => [{isUp: true, numRestarts: 0}],
     onStats(listener: (stats: StepStats) => void) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -2,9 +2,10 @@
 import {EngineDeadError} from '../../errors.ts';
 import type {TokenVocabulary} from '../../sampling/token-vocabulary.ts';
 import {type Logger, silentLogger} from '../../util/logger.ts';
+import {promiseWithResolver} from '../../util/promise-with-resolver.ts';
 import type {StepResult} from '../engine-core.ts';
-import type {EngineInput, EngineRequest, ModelInfo, SequenceOutput, StepStats} from '../protocol.ts';
-import type {EngineClient} from './engine-client.ts';
+import type {EngineInput, EngineRequest, ModelInfo, SequenceOutput} from '../protocol.ts';
+import type {EngineClient, EngineState, StatsListener} from './engine-client.ts';
 import {RequestRegistry} from './request-registry.ts';
 
 /** What a client of the server reads; the cause is for the log (vLLM answers the same). */
@@ -15,7 +16,7 @@ export abstract class BaseEngineClient implements EngineClient {
   readonly death: Promise<Error>;
   protected readonly logger: Logger;
   readonly #registry: RequestRegistry;
-  readonly #statsListeners = new Set<(stats: StepStats) => void>();
+  readonly #statsListeners = new Set<StatsListener>();
   readonly #announceDeath: (cause: Error) => void;
   #state: 'alive' | 'dead' | 'closed' = 'alive';
   #hasVocabulary = false;
@@ -41,6 +42,10 @@ export abstract class BaseEngineClient implements EngineClient {
     return this.#state === 'alive';
   }
 
+  engineStates(): EngineState[] {
+    return [{isUp: this.isAlive(), numRestarts: 0}];
+  }
+
   numOpenRequests(): number {
     return this.#registry.numOpen;
   }
@@ -59,7 +64,7 @@ export abstract class BaseEngineClient implements EngineClient {
     this.send({type: 'set-vocabulary', vocabulary: make()});
   }
 
-  onStats(listener: (stats: StepStats) => void): () => void {
+  onStats(listener: StatsListener): () => void {
     this.#statsListeners.add(listener);
     return () => this.#statsListeners.delete(listener);
   }
@@ -77,7 +82,7 @@ export abstract class BaseEngineClient implements EngineClient {
 
   protected handleStep({outputs, stats}: StepResult): void {
     this.#registry.deliver(outputs);
-    for (const listener of this.#statsListeners) listener(stats);
+    for (const listener of this.#statsListeners) listener(stats, 0);
   }
 
   /** Ends everything open; to be called when the engine has died by itself. Later calls and a death after `close()` count for nothing. */
@@ -94,10 +99,4 @@ export abstract class BaseEngineClient implements EngineClient {
     this.#registry.fail(() => new EngineDeadError('The engine has been stopped.'));
     await this.shutDown();
   }
-}
-
-function promiseWithResolver<T>(): {promise: Promise<T>; resolve: (value: T) => void} {
-  let resolve: (value: T) => void = () => {};
-  const promise = new Promise<T>((resolvePromise) => (resolve = resolvePromise));
-  return {promise, resolve};
 }

@@ -1,10 +1,20 @@
 /**
  * The seam between the text side and an engine: sequences in, token ids out. Implementations: the engine in a child
- * process (default), in this process (tests), later several processes or a remote deployment. All pass the suite
- * `test/contract/engine-client.ts`.
+ * process (default), in this process (tests), a group of several engines, a remote vLLM. All pass the suites
+ * `test/contract/engine-client*.test.ts`.
  */
 import type {TokenVocabulary} from '../../sampling/token-vocabulary.ts';
 import type {EngineRequest, ModelInfo, SequenceOutput, StepStats} from '../protocol.ts';
+
+/** One engine behind a client, as health and metrics show it. */
+export interface EngineState {
+  /** It takes requests. */
+  isUp: boolean;
+  /** How often it came back after it had gone. */
+  numRestarts: number;
+}
+
+export type StatsListener = (stats: StepStats, engineIndex: number) => void;
 
 export interface EngineClient {
   /** What was loaded. */
@@ -21,10 +31,13 @@ export interface EngineClient {
    */
   generate(request: EngineRequest, options?: {signal?: AbortSignal}): AsyncGenerator<SequenceOutput, void, undefined>;
 
-  /** False once the engine has died. */
+  /** False while no engine takes requests. */
   isAlive(): boolean;
 
-  /** Resolves with the reason when the engine dies by itself; never after `close()`. */
+  /** Every engine behind this client, in order of its index; at least one. */
+  engineStates(): EngineState[];
+
+  /** Resolves with the reason when the engine has died by itself and does not come back; never after `close()`. */
   readonly death: Promise<Error>;
 
   /** Number of sequences handed in and not finished. */
@@ -42,8 +55,8 @@ export interface EngineClient {
    */
   provideVocabulary(make: () => TokenVocabulary): void;
 
-  /** Called after every step. Returns the function that takes the listener off. */
-  onStats(listener: (stats: StepStats) => void): () => void;
+  /** Called after every step of an engine. Returns the function that takes the listener off. */
+  onStats(listener: StatsListener): () => void;
 
   /** Stops the engine and frees everything; open sequences end with EngineDeadError. May be called twice. */
   close(): Promise<void>;

@@ -14,6 +14,7 @@ export function observeEngine(engine: EngineClient, observer: SequenceObserver):
     death: engine.death,
     generate: (request, options = {}) => watch(request, engine.generate(request, options), observer, options.signal),
     isAlive: () => engine.isAlive(),
+    engineStates: () => engine.engineStates(),
     numOpenRequests: () => engine.numOpenRequests(),
     numBacklogTokens: () => engine.numBacklogTokens(),
     resetPrefixCache: () => engine.resetPrefixCache(),
@@ -57,6 +58,7 @@ function newRecord({requestId, promptTokenIds, sampling, choiceOf}: EngineReques
     numPromptTokens: promptTokenIds.length,
     numCachedTokens: null,
     numOutputTokens: 0,
+    engineIndex: 0,
     maxTokens: sampling.maxTokens,
     numPreemptions: 0,
     choiceOf: choiceOf ?? null,
@@ -72,9 +74,10 @@ function newRecord({requestId, promptTokenIds, sampling, choiceOf}: EngineReques
 
 function note(
   record: SequenceRecord,
-  {newTokenIds, numCachedTokens, tokenTimesMs, start, numPreemptions}: SequenceOutput,
+  {newTokenIds, numCachedTokens, tokenTimesMs, start, numPreemptions, engineIndex}: SequenceOutput,
 ) {
   record.numOutputTokens += newTokenIds.length;
+  record.engineIndex = engineIndex ?? 0;
   record.numCachedTokens ??= numCachedTokens;
   record.numPreemptions = numPreemptions;
   record.queuedMs ??= start?.queuedMs ?? null;

@@ -5,9 +5,10 @@ import {ServingMetrics, tokenCountBuckets} from '../../../../src/core/metrics/se
 
 const labels = 'model_name="tiny",engine="0"';
 
-function openMetrics() {
+function openMetrics(states = [{isUp: true, numRestarts: 0}]) {
   const registry = new MetricRegistry();
-  const facts = {modelName: 'tiny', maxModelLen: 2048, kvCacheTokens: 1000, kvCacheBytesPerToken: 4};
+  const engineStates = () => states;
+  const facts = {modelName: 'tiny', maxModelLen: 2048, kvCacheTokens: 1000, kvCacheBytesPerToken: 4, engineStates};
   const metrics = new ServingMetrics(registry, facts);
   const sampleValue = async (sample: string) => {
     const line = (await registry.render()).split('\n').find((text) => text.startsWith(`${sample} `));
@@ -23,6 +24,7 @@ function record(change: Partial<SequenceRecord> = {}): SequenceRecord {
     numPromptTokens: 30,
     numCachedTokens: 10,
     numOutputTokens: 3,
+    engineIndex: 0,
     maxTokens: 16,
     numPreemptions: 0,
     choiceOf: null,
