@@ -57,9 +57,9 @@ export class ChunkReader {
   /** @throws ServingError for an error event, or what is no chunk at all */
   *read(data: string): Generator<AnswerEvent, void, undefined> {
     const body = parse(data);
-    const message = errorMessageOf(body);
-    if (message !== null) throw new ServingError(message);
     const parsed = chunkSchema.safeParse(body);
+    const message = parsed.data?.choices ? null : errorMessageOf(body);
+    if (message !== null) throw new ServingError(message);
     if (!parsed.success) throw new ServingError(`The server sent something that is no chunk: ${data.slice(0, 200)}`);
     const {choices, usage} = parsed.data;
     if (usage) this.#usage = {promptTokens: usage.prompt_tokens ?? 0, completionTokens: usage.completion_tokens ?? 0};

@@ -69,12 +69,15 @@ export const span = (text: string, ...styles: Style[]): Span => ({text: safeText
 
 const segmenter = new Intl.Segmenter(undefined, {granularity: 'grapheme'});
 
+/** Most text is this, and needs no tables of Unicode: one sign, one column. */
+const plainAscii = /^[\n\u0020-\u007e]*$/;
+
 export function graphemes(text: string): string[] {
-  return Array.from(segmenter.segment(text), ({segment}) => segment);
+  return plainAscii.test(text) ? text.split('') : Array.from(segmenter.segment(text), ({segment}) => segment);
 }
 
 export function textWidth(text: string): number {
-  return stringWidth(text);
+  return plainAscii.test(text) && !text.includes('\n') ? text.length : stringWidth(text);
 }
 
 interface Cell {

@@ -35,13 +35,20 @@ export interface BlockState {
   hasText: boolean;
   /** A blank line was seen since the last block. */
   isAfterBlank: boolean;
+  /** So many lines of `rest` are the head of a table again, whose first part is taken. */
+  numRepeated: number;
 }
 
-export const noBlocks: BlockState = {fence: null, rest: '', hasText: false, isAfterBlank: false};
+export const noBlocks: BlockState = {fence: null, rest: '', hasText: false, isAfterBlank: false, numRepeated: 0};
+
+/** What is open is drawn again and again, so it must stay short: longer lines and tables come in parts. */
+const maxLineCharacters = 4000;
+const maxTableLines = 40;
 
 const fenceLine = /^ {0,3}(`{3,}|~{3,})(.*)/;
 const listItem = /^(?:[-*+]|\d{1,9}[.)])\s/;
 const tableRow = /^\s*\|/;
+const tableRule = /^\s*\|?\s*:?-+:?\s*(\||$)/;
 
 /** The first word behind the mark of a fence. */
 export function languageOf(info: string): string {
@@ -66,11 +73,13 @@ class BlockSplitter {
   #hasText: boolean;
   #isAfterBlank: boolean;
   #open: string[] = [];
+  #numRepeated: number;
 
-  constructor({fence, hasText, isAfterBlank}: BlockState, maxLines: number, isRaw: boolean) {
+  constructor({fence, hasText, isAfterBlank, numRepeated}: BlockState, maxLines: number, isRaw: boolean) {
     this.#fence = fence;
     this.#hasText = hasText;
     this.#isAfterBlank = isAfterBlank;
+    this.#numRepeated = numRepeated;
     this.#maxLines = maxLines;
     this.#isRaw = isRaw;
   }
@@ -78,12 +87,35 @@ class BlockSplitter {
   take(text: string, isEnd: boolean): {state: BlockState; blocks: AnswerBlock[]} {
     const lines = text.split('\n');
     const last = lines.pop()!;
-    for (const line of lines) this.#readLine(line);
-    if (isEnd && last !== '') this.#readLine(last);
-    if (isEnd) this.#close('markdown');
-    const rest = isEnd ? '' : [...this.#open, last].join('\n');
-    const [fence, hasText, isAfterBlank] = [this.#fence, this.#hasText, this.#isAfterBlank];
-    return {state: isEnd ? noBlocks : {fence, rest, hasText, isAfterBlank}, blocks: this.#blocks};
+    for (const line of lines) this.#readLine(this.#withoutFullParts(line));
+    const end = this.#withoutFullParts(last);
+    if (!isEnd) return {state: this.#state(end), blocks: this.#blocks};
+    if (end !== '') this.#readLine(end);
+    this.#close();
+    return {state: noBlocks, blocks: this.#blocks};
+  }
+
+  #state(last: string): BlockState {
+    return {
+      fence: this.#fence,
+      rest: [...this.#open, last].join('\n'),
+      hasText: this.#hasText,
+      isAfterBlank: this.#isAfterBlank,
+      numRepeated: this.#numRepeated,
+    };
+  }
+
+  /** A line without end goes in parts, at blanks where there are some. @returns what is left */
+  #withoutFullParts(line: string): string {
+    let left = line;
+    while (left.length > maxLineCharacters) {
+      const blank = left.lastIndexOf(' ', maxLineCharacters);
+      const end = blank > 0 ? blank : maxLineCharacters;
+      this.#readLine(left.slice(0, end));
+      this.#close();
+      left = left.slice(blank > 0 ? end + 1 : end);
+    }
+    return left;
   }
 
   #readLine(line: string): void {
@@ -92,9 +124,19 @@ class BlockSplitter {
     if (this.#fence !== null) return this.#readCode(line, mark, this.#fence);
     if (mark !== undefined) return this.#openFence(mark, info);
     if (line.trim() === '') return this.#endBlock();
-    if (listItem.test(line)) this.#close('markdown');
+    if (listItem.test(line)) this.#close();
     this.#open.push(line);
-    if (this.#open.length >= this.#maxLines && !tableRow.test(line)) this.#close('markdown');
+    if (!tableRow.test(line)) return this.#open.length >= this.#maxLines ? this.#close() : undefined;
+    if (this.#open.length >= maxTableLines) this.#closeTable();
+  }
+
+  /** The part that follows has the same head. */
+  #closeTable(): void {
+    const head = this.#open.slice(0, 2);
+    this.#close();
+    if (!tableRule.test(head[1]!)) return;
+    this.#open = head;
+    this.#numRepeated = head.length;
   }
 
   #readCode(line: string, mark: string | undefined, fence: Fence): void {
@@ -108,18 +150,19 @@ class BlockSplitter {
   }
 
   #openFence(mark: string, info: string): void {
-    this.#close('markdown');
+    this.#close();
     this.#fence = {mark, language: languageOf(info), before: ''};
   }
 
   #endBlock(): void {
-    this.#close('markdown');
+    this.#close();
     this.#isAfterBlank = this.#hasText;
   }
 
-  #close(type: 'markdown'): void {
-    if (this.#open.length > 0) this.#add(type, this.#open.join('\n'));
+  #close(): void {
+    if (this.#open.length > this.#numRepeated) this.#add('markdown', this.#open.join('\n'));
     this.#open = [];
+    this.#numRepeated = 0;
   }
 
   /** Lines of one block of code stay together. */

@@ -58,4 +58,33 @@ describe('takeBlocks', () => {
     expect(first.blocks[0]?.code).toMatchObject({language: 'ts', before: ''});
     expect(second.blocks[0]?.code).toMatchObject({language: 'ts', before: 'let a;\n'});
   });
+
+  it('takes long tables in parts that have the head again', () => {
+    const rows = Array.from({length: 100}, (_, row) => `| ${row} |`);
+    const all = blocksOf([...`| a |\n|---|\n${rows.join('\n')}\n\nEnd`].map(String));
+    const tables = all.filter(({text}) => text.startsWith('| a |\n|---|\n| '));
+    expect(tables.length).toBeGreaterThan(1);
+    expect(tables.flatMap(({text}) => text.split('\n').slice(2))).toEqual(rows);
+    expect(all).toHaveLength(tables.length + 1);
+  });
+
+  it('draws no head without rows below it', () => {
+    const rows = Array.from({length: 38}, (_, row) => `| ${row} |`);
+    expect(blocksOf(`| a |\n|---|\n${rows.join('\n')}\n\nEnd`.split(/(?<=\n)/)).map(({text}) => text)).toEqual([
+      `| a |\n|---|\n${rows.join('\n')}`,
+      'End',
+    ]);
+  });
+
+  it.each([['word '.repeat(3000)], ['x'.repeat(15_000)]])('keeps what is open short in a line without end', (line) => {
+    let state = noBlocks;
+    let text = '';
+    for (const piece of line.match(/.{1,7}/g)!) {
+      const taken = takeBlocks(state, piece, {isEnd: false, isRaw: false, maxLines: 8});
+      state = taken.state;
+      text += taken.blocks.map((block) => block.text).join('');
+      expect(state.rest.length).toBeLessThan(4100);
+    }
+    expect((text + state.rest).replaceAll(' ', '')).toBe(line.replaceAll(' ', ''));
+  });
 });
