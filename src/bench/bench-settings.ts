@@ -16,6 +16,9 @@ export interface LoadPoint {
   requestRate: number;
 }
 
+/** As files and folders name what is swept. */
+export type SweptName = 'max_concurrency' | 'request_rate';
+
 /** Milliseconds that a good request does not exceed. */
 export type Limits = Partial<Record<Metric, number>>;
 
@@ -35,8 +38,8 @@ type Read =
 
 export interface BenchSettings extends Omit<BenchOptions, Read> {
   points: LoadPoint[];
-  /** Which of the two is swept; null for a single point. */
-  sweeps: 'max_concurrency' | 'request_rate' | null;
+  /** Which of the two have several values. */
+  sweeps: SweptName[];
   burstiness: number;
   ramp: Ramp | null;
   randomRange: {input: number; output: number};
@@ -57,7 +60,7 @@ export function readSettings(options: BenchOptions): BenchSettings {
   const settings: BenchSettings = {
     ...options,
     points: concurrencies.flatMap((maxConcurrency) => rates.map((requestRate) => ({maxConcurrency, requestRate}))),
-    sweeps: rates.length > 1 ? 'request_rate' : concurrencies.length > 1 ? 'max_concurrency' : null,
+    sweeps: options.findMaxRate ? ['request_rate'] : sweptNames({max_concurrency: concurrencies, request_rate: rates}),
     burstiness: positive('--burstiness', options.burstiness),
     ramp: readRamp(options),
     randomRange: readRange(options.randomRangeRatio),
@@ -125,6 +128,11 @@ const combinations: Combination[] = [
     hint: 'the other backends measure streams',
   },
   {
+    isWrong: ({probeRequestRate, backend}) => probeRequestRate > 0 && backend === 'http',
+    message: '--probe-request-rate needs a backend that streams',
+    hint: 'leave it out, or use --backend openai-chat',
+  },
+  {
     isWrong: ({randomPromptAsTokenIds, backend}) => randomPromptAsTokenIds && backend === 'openai-chat',
     message: '--random-prompt-as-token-ids needs --backend openai',
     hint: 'chat messages are texts',
@@ -141,8 +149,8 @@ const combinations: Combination[] = [
     hint: 'for example --goodput ttft:500 tpot:50',
   },
   {
-    isWrong: ({findMaxRate, points, sweeps, ramp}) =>
-      findMaxRate && (sweeps !== null || ramp !== null || Number.isFinite(points[0]?.requestRate)),
+    isWrong: ({findMaxRate, points, ramp}) =>
+      findMaxRate && (points.length > 1 || ramp !== null || Number.isFinite(points[0]?.requestRate)),
     message: '--find-max-rate chooses the rates itself',
     hint: 'leave --request-rate, lists and ramps out',
   },
@@ -182,6 +190,10 @@ const combinations: Combination[] = [
     hint: 'for example --compare before.json after.json',
   },
 ];
+
+function sweptNames(lists: Record<SweptName, readonly number[]>): SweptName[] {
+  return (Object.keys(lists) as SweptName[]).filter((name) => lists[name].length > 1);
+}
 
 function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);

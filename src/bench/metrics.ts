@@ -24,7 +24,10 @@ export interface RunFigures {
   completed: number;
   failed: number;
   cancelled: number;
+  /** As the server counts them, with its chat template. */
   inputTokens: number;
+  /** As the data set counts the texts; null when it does not know all of them. */
+  plannedInputTokens: number | null;
   outputTokens: number;
   requestThroughput: number;
   outputThroughput: number;
@@ -40,6 +43,8 @@ export interface RunFigures {
   /** Whether gaps are between tokens, or between events for want of running token counts. */
   itlBasis: 'tokens' | 'events' | 'mixed';
   tokenCountSource: RequestRecord['tokenCountSource'] | 'mixed';
+  /** Answers by where their count comes from. */
+  tokenCountSources: Record<string, number>;
   finishReasons: Record<string, number>;
   cachedTokens: number;
 }
@@ -57,6 +62,7 @@ export function figuresOf(records: readonly RequestRecord[], percentiles: readon
     failed: records.filter(({failure, isCancelled}) => failure !== null && !isCancelled).length,
     cancelled: records.filter(({isCancelled}) => isCancelled).length,
     inputTokens,
+    plannedInputTokens: plannedInputTokensOf(good),
     outputTokens,
     requestThroughput: perSecond(good.length),
     outputThroughput: perSecond(outputTokens),
@@ -71,9 +77,15 @@ export function figuresOf(records: readonly RequestRecord[], percentiles: readon
       good.map(({tokenCountSource}) => tokenCountSource),
       'usage',
     ),
+    tokenCountSources: countBy(good.map(({tokenCountSource}) => tokenCountSource)),
     finishReasons: countBy(good.map(({finishReason}) => finishReason ?? 'none')),
     cachedTokens: sumOf(good, ({cachedTokens}) => cachedTokens ?? 0),
   };
+}
+
+function plannedInputTokensOf(good: readonly RequestRecord[]): number | null {
+  const isKnown = good.every(({plannedPromptTokens, turn}) => plannedPromptTokens !== null && turn === 0);
+  return isKnown ? sumOf(good, ({plannedPromptTokens}) => plannedPromptTokens ?? 0) : null;
 }
 
 /** Of the server when it tells, else one for each event. */
@@ -135,11 +147,12 @@ function samplesOf(good: readonly RequestRecord[]): Record<Metric, number[]> {
   };
 }
 
-/** From the first planned send to the end of the last request. */
+/** From the first planned send to the end of the last request that ended by itself: cancelled ones add waiting only. */
 function durationOf(records: readonly RequestRecord[]): number {
-  if (records.length === 0) return 0;
+  const ended = records.filter(({isCancelled}) => !isCancelled);
+  if (ended.length === 0) return 0;
   const start = minOf(records, ({plannedMs}) => plannedMs);
-  return (maxOf(records, ({endedMs}) => endedMs) - start) / 1000;
+  return (maxOf(ended, ({endedMs}) => endedMs) - start) / 1000;
 }
 
 function peakOutputTokens(good: readonly RequestRecord[]): number {

@@ -56,6 +56,8 @@ export interface RequestRecord {
   firstAnswerMs: number | null;
   /** Last event with choices; the usage does not move it. */
   lastMs: number | null;
+  /** `[DONE]`. */
+  doneMs: number | null;
   endedMs: number;
   /** When each event with output came, in order. */
   outputTimesMs: number[];
@@ -95,6 +97,7 @@ export function openRecord(request: PlannedRequest, plannedMs: number, sentMs: n
     firstMs: null,
     firstAnswerMs: null,
     lastMs: null,
+    doneMs: null,
     endedMs: sentMs,
     outputTimesMs: [],
     chunkTokens: [],

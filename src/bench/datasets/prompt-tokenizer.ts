@@ -8,6 +8,7 @@ import {UsageError} from '../../core/errors.ts';
 import {resolveModel} from '../../core/model/resolve-model.ts';
 import {loadTokenizer} from '../../core/model/tokenizer.ts';
 import {type HttpClient, jsonOf} from '../target/http-client.ts';
+import {lines} from './source-text.ts';
 
 export interface PromptTokenizer {
   source: 'local' | 'server' | 'estimate';
@@ -77,12 +78,42 @@ export interface TokenizerChoice {
   model: string;
 }
 
-/** @throws UsageError when the given folder has no tokenizer */
-export async function findTokenizer(choice: TokenizerChoice, client: HttpClient): Promise<PromptTokenizer> {
+/**
+ * @param note told when another tokenizer is taken than the given one
+ * @throws UsageError when the given folder has no tokenizer
+ */
+export async function findTokenizer(
+  choice: TokenizerChoice,
+  client: HttpClient,
+  note: (line: string) => void,
+): Promise<PromptTokenizer> {
   if (choice.skips) return estimatingTokenizer;
-  if (choice.folder !== null) return localTokenizer(choice.folder).catch((cause) => refuse(choice.folder, cause));
+  if (choice.folder !== null) {
+    const given = await localTokenizer(choice.folder).catch((cause) => refuse(choice.folder, cause));
+    return agreeingTokenizer(given, await serverTokenizer(client, choice.model), note);
+  }
   if (choice.isEmbedded) return localTokenizer(null);
   return (await serverTokenizer(client, choice.model)) ?? estimatingTokenizer;
+}
+
+/** Some English, and what vocabularies differ in: digits, blanks, other scripts, signs. */
+const trialText = [...lines.slice(0, 8), '  3.14159  20261130', 'Grüße, 你好, мир 🙂', 'f(x) {\n\treturn x;\n}'].join(
+  '\n',
+);
+
+/** Lengths are those of the server: where the given tokenizer counts otherwise, the server is asked. */
+export async function agreeingTokenizer(
+  given: PromptTokenizer,
+  ofServer: PromptTokenizer | null,
+  note: (line: string) => void,
+): Promise<PromptTokenizer> {
+  if (ofServer === null) return given;
+  const [here, there] = await Promise.all([given.count(trialText), ofServer.count(trialText)]);
+  if (here === there) return given;
+  note(
+    `The server makes ${there} tokens of a text of which --tokenizer makes ${here}: prompts are measured by the server`,
+  );
+  return ofServer;
 }
 
 function refuse(folder: string | null, cause: Error): never {

@@ -31,7 +31,9 @@ export function planArrivals(options: ArrivalOptions, random: RandomSource): num
   return ramp === null ? stretch(offsets, numRequests / requestRate) : offsets;
 }
 
+/** A ramp that begins at 0 has its first request at once. */
 function gap(rate: number, burstiness: number, random: RandomSource): number {
+  if (rate === 0) return 0;
   return burstiness === Number.POSITIVE_INFINITY ? 1 / rate : random.gamma(burstiness, 1 / (rate * burstiness));
 }
 

@@ -103,6 +103,17 @@ export const loadOptions = {
     .default(null)
     .meta(load({description: 'Requests before the run that are not counted; 1 with a ready check, else 0'})),
   readyCheckTimeoutSec: seconds('How long to wait for the server to answer; 0 = not at all', 0),
+  probeRequestRate: z
+    .number()
+    .min(0)
+    .default(0)
+    .meta(
+      load({
+        description:
+          'Requests of one token a second beside the load, outside of --max-concurrency, with figures of their own: how the load holds up others',
+        valueName: 'RATE',
+      }),
+    ),
   requestCancellationRate: z
     .number()
     .min(0)

@@ -4,6 +4,7 @@
  */
 import type {Metric} from '../metrics.ts';
 import type {Summary} from '../statistics.ts';
+import {speculationOf} from '../target/server-metrics.ts';
 import {percentileName} from './percentile-name.ts';
 import type {RunOutcome} from './result-types.ts';
 
@@ -29,7 +30,9 @@ export function consoleTable(outcome: RunOutcome): string[] {
     ...(outcome.isValid ? [] : distortedBox(outcome)),
     centred(' Serving Benchmark Result ', '='),
     ...totalRows(outcome),
+    ...probeSection(outcome),
     ...shownMetrics(outcome).flatMap((metric) => metricSection(metric, figures.times[metric], outcome)),
+    ...speculationSection(outcome),
     ...failureSection(outcome),
     ...turnSection(outcome),
     ...clientSection(outcome),
@@ -68,6 +71,18 @@ function totalRows({figures, point, goodput, settings}: RunOutcome): string[] {
   ];
 }
 
+function probeSection({probe}: RunOutcome): string[] {
+  if (probe === null) return [];
+  return [
+    centred('Probe Requests', '-'),
+    row('Probe requests completed:', probe.completed),
+    row('Probe requests failed:', probe.failed),
+    row('Median probe E2EL (ms):', decimals(probe.medianMs)),
+    row('P99 probe E2EL (ms):', decimals(probe.p99Ms)),
+    row('Max probe E2EL (ms):', decimals(probe.maxMs)),
+  ];
+}
+
 /** The 90th percentile and the maximum are ours: a mean alone misleads. */
 function metricSection(metric: Metric, summary: Summary, {settings, figures}: RunOutcome): string[] {
   const {heading, short} = titles[metric];
@@ -84,6 +99,22 @@ function metricSection(metric: Metric, summary: Summary, {settings, figures}: Ru
       ),
     ),
     row(`Max ${short} (ms):`, decimals(summary.max)),
+  ];
+}
+
+function speculationSection({serverMetrics}: RunOutcome): string[] {
+  const speculation = speculationOf(serverMetrics);
+  if (speculation === null) return [];
+  const {ratesByPosition} = speculation;
+  return [
+    centred('Speculative Decoding', '-'),
+    row('Acceptance rate (%):', decimals(speculation.acceptanceRate)),
+    row('Acceptance length:', decimals(speculation.acceptanceLength)),
+    row('Drafts:', speculation.numDrafts),
+    row('Draft tokens:', speculation.draftTokens),
+    row('Accepted tokens:', speculation.acceptedTokens),
+    ...(ratesByPosition.length > 0 ? ['Per-position acceptance (%):'] : []),
+    ...ratesByPosition.map((rate, position) => row(`  Position ${position}:`, decimals(100 * rate))),
   ];
 }
 
@@ -128,8 +159,14 @@ function clientSection({health, achievedRate, figures, goodput}: RunOutcome): st
     parts.join(', '),
     row('Most requests in flight:', figures.maxInFlight),
     row('Achieved request rate (RPS):', decimals(achievedRate)),
+    ...(hasTemplateTokens(figures) ? [row('Input tokens of the data set:', figures.plannedInputTokens ?? 0)] : []),
     ...(goodput === null ? [] : [row('SLO attainment (%):', decimals(100 * goodput.attainment))]),
   ];
+}
+
+/** The server's chat template adds to the texts of the data set. */
+function hasTemplateTokens({plannedInputTokens, inputTokens}: RunOutcome['figures']): boolean {
+  return plannedInputTokens !== null && plannedInputTokens !== inputTokens;
 }
 
 function serverSection({serverMetrics, figures}: RunOutcome): string[] {

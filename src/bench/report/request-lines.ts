@@ -42,6 +42,7 @@ export function requestLine(record: RequestRecord) {
     first_after_ms: after(record.firstMs),
     first_answer_after_ms: after(record.firstAnswerMs),
     last_after_ms: after(record.lastMs),
+    done_after_ms: after(record.doneMs),
     ended_after_ms: after(record.endedMs),
     ttft_ms: isGood ? timeToFirstTokenMs(record) : null,
     e2el_ms: isGood ? latencyMs(record) : null,

@@ -2,6 +2,7 @@
 import {appendFile, mkdir, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {ServingError} from '../../core/errors.ts';
+import type {SweptName} from '../bench-settings.ts';
 import {type ResultObject, timeStamp, withoutDetails} from './result-json.ts';
 import type {RunOutcome} from './result-types.ts';
 
@@ -18,7 +19,9 @@ export async function saveRuns(runs: readonly FinishedRun[]): Promise<string[]> 
   const {settings} = first.outcome;
   const paths: string[] = [];
   if (settings.saveResult || settings.appendResult) {
-    paths.push(...(settings.sweeps === null && settings.numRuns === 1 ? await saveOne(first) : await saveSweep(runs)));
+    paths.push(
+      ...(settings.sweeps.length === 0 && settings.numRuns === 1 ? await saveOne(first) : await saveSweep(runs)),
+    );
   }
   if (settings.csv !== null) paths.push(await write(settings.csv, csvTable(runs.map(({result}) => result))));
   return paths;
@@ -64,9 +67,10 @@ function groupByPoint(runs: readonly FinishedRun[]): Map<string, FinishedRun[]> 
 }
 
 function pointName({outcome: {settings, point}}: FinishedRun): string {
-  const name = settings.sweeps ?? 'max_concurrency';
-  const value = name === 'request_rate' ? point.requestRate : point.maxConcurrency;
-  return `BENCH-${name}=${Number.isFinite(value) ? value : 'inf'}`;
+  const values: Record<SweptName, number> = {max_concurrency: point.maxConcurrency, request_rate: point.requestRate};
+  const swept: readonly SweptName[] = settings.sweeps.length > 0 ? settings.sweeps : ['max_concurrency'];
+  const parts = swept.map((name) => `${name}=${Number.isFinite(values[name]) ? values[name] : 'inf'}`);
+  return `BENCH-${parts.join('-')}`;
 }
 
 /** One row for each run; columns are the keys whose value is no list and no object. */

@@ -6,6 +6,7 @@ import {availableParallelism, cpus, platform, release} from 'node:os';
 import {rateAt} from '../load/arrivals.ts';
 import {gapsMs, latencyMs, METRICS, type Metric, numOutputTokens, timeToFirstTokenMs} from '../metrics.ts';
 import {isSuccess, type RequestRecord} from '../request-record.ts';
+import {speculationOf} from '../target/server-metrics.ts';
 import {shownMetrics} from './console-table.ts';
 import {percentileName} from './percentile-name.ts';
 import type {RunOutcome} from './result-types.ts';
@@ -36,8 +37,9 @@ export function resultObject(outcome: RunOutcome, version: string): ResultObject
     max_output_tokens_per_s: outcome.figures.peakOutputTokens,
     max_concurrent_requests: outcome.figures.peakConcurrency,
     rtfx: 0,
+    ...probeEntries(outcome),
     ...rateChanges(outcome),
-    ...speculation(outcome),
+    ...speculationEntries(outcome),
     ...contractStatistics(outcome),
     ...ours(outcome, version),
   };
@@ -121,27 +123,42 @@ function seconds(ms: number): number {
   return ms / 1000;
 }
 
-/** When a ramp came to the next whole number of requests per second. */
-function rateChanges({settings: {ramp}, records}: RunOutcome): ResultObject {
+function probeEntries({probe}: RunOutcome): ResultObject {
+  if (probe === null) return {};
+  return {
+    probe_completed: probe.completed,
+    probe_failed: probe.failed,
+    probe_median_e2el_ms: probe.medianMs,
+    probe_p99_e2el_ms: probe.p99Ms,
+    probe_max_e2el_ms: probe.maxMs,
+  };
+}
+
+/** When a ramp came to each further whole number of requests per second. */
+function rateChanges({settings: {ramp}, records, numPrompts}: RunOutcome): ResultObject {
   if (ramp === null) return {};
-  const rates = records.map((_record, index) => Math.floor(rateAt(ramp, index, records.length)));
-  const changes = records.flatMap(({plannedMs}, index) =>
-    index > 0 && rates[index] === rates[index - 1]
-      ? []
-      : [{rps: rates[index], timestamp: new Date(plannedMs).toISOString()}],
-  );
+  let reached = Math.floor(ramp.startRps) - 1;
+  const begins = records.filter(({turn}) => turn === 0);
+  const changes = begins.flatMap(({plannedMs}, place) => {
+    const from = reached + 1;
+    reached = Math.max(reached, Math.floor(rateAt(ramp, place, numPrompts)));
+    const timestamp = new Date(plannedMs).toISOString();
+    return Array.from({length: reached - from + 1}, (_, step) => ({rps: from + step, timestamp}));
+  });
   return {rps_change_events: changes};
 }
 
 /** In vLLM's names, when the server speculates. */
-function speculation({serverMetrics}: RunOutcome): ResultObject {
-  const drafted = serverMetrics?.spec_decode_draft_tokens ?? null;
-  const accepted = serverMetrics?.spec_decode_accepted_tokens ?? null;
-  if (drafted === null || accepted === null || drafted === 0) return {};
+function speculationEntries({serverMetrics}: RunOutcome): ResultObject {
+  const speculation = speculationOf(serverMetrics);
+  if (speculation === null) return {};
   return {
-    spec_decode_acceptance_rate: (100 * accepted) / drafted,
-    spec_decode_draft_tokens: drafted,
-    spec_decode_accepted_tokens: accepted,
+    spec_decode_acceptance_rate: speculation.acceptanceRate,
+    spec_decode_acceptance_length: speculation.acceptanceLength,
+    spec_decode_num_drafts: speculation.numDrafts,
+    spec_decode_draft_tokens: speculation.draftTokens,
+    spec_decode_accepted_tokens: speculation.acceptedTokens,
+    spec_decode_per_position_acceptance_rates: speculation.ratesByPosition,
   };
 }
 
@@ -177,6 +194,8 @@ function ours(outcome: RunOutcome, version: string): ResultObject {
       failures.map(({type, count, examples, firstAtSeconds}) => [type, {count, examples, first_at_s: firstAtSeconds}]),
     ),
     token_count_source: figures.tokenCountSource,
+    token_count_sources: figures.tokenCountSources,
+    planned_input_tokens: figures.plannedInputTokens,
     itl_basis: figures.itlBasis,
     slo: goodput === null ? null : settings.limits,
     slo_attainment: goodput?.attainment ?? null,

@@ -1,5 +1,6 @@
 /** What a run leaves, before it becomes a table, JSON or a page. */
 import type {BenchSettings, LoadPoint} from '../bench-settings.ts';
+import type {ProbeFigures} from '../load/probe.ts';
 import type {RunFigures} from '../metrics.ts';
 import type {ErrorType, RequestRecord} from '../request-record.ts';
 import type {ClientHealth} from '../run/client-health.ts';
@@ -22,6 +23,8 @@ export interface RunOutcome {
   failures: FailureGroup[];
   health: ClientHealth;
   serverMetrics: ServerMetrics | null;
+  /** Null without `--probe-request-rate`. */
+  probe: ProbeFigures | null;
   isInterrupted: boolean;
   isValid: boolean;
   achievedRate: number;

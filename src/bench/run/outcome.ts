@@ -1,5 +1,6 @@
 /** From what a run left to what it means: figures, goodput, failures by type, warnings, and whether it is valid at all. */
 import type {Limits, LoadPoint} from '../bench-settings.ts';
+import type {ProbeFigures} from '../load/probe.ts';
 import type {ThreadHealth} from '../load/thread-meter.ts';
 import {
   figuresOf,
@@ -28,6 +29,7 @@ export interface RawOutcome extends Pick<BenchContext, 'settings' | 'target' | '
   processTimes: ProcessTimes;
   numWorkers: number;
   serverMetrics: ServerMetrics | null;
+  probe: ProbeFigures | null;
   isInterrupted: boolean;
 }
 
@@ -53,6 +55,7 @@ export function makeOutcome(raw: RawOutcome): RunOutcome {
     failures: failureGroups(records),
     health,
     serverMetrics: raw.serverMetrics,
+    probe: raw.probe,
     isInterrupted: raw.isInterrupted,
     isValid: health.verdict !== 'distorted',
     achievedRate,

@@ -42,8 +42,8 @@ export async function runBench(options: BenchOptions, {json}: BenchFlags, termin
   const lines = openRequestLines(settings.saveRequests);
   try {
     const context = await makeContext(settings, connection, quiet);
-    const runs = await makeRuns({...context, onRecord: lines.write}, json);
-    return await report(runs, settings, {json}, quiet);
+    const results = await makeRuns({...context, onRecord: lines.write}, json);
+    return await report(results, settings, {json}, quiet);
   } finally {
     lines.close();
     await connection.close();
@@ -65,7 +65,10 @@ async function makeContext(settings: BenchSettings, connection: Connection, term
     isEmbedded: connection.isEmbedded,
     model: target.model,
   };
-  const tokenizer = settings.backend === 'http' ? estimatingTokenizer : await findTokenizer(choice, client);
+  const tokenizer =
+    settings.backend === 'http'
+      ? estimatingTokenizer
+      : await findTokenizer(choice, client, (line) => terminal.note(`Note: ${line}`));
   const asksChunkUsage = await decideChunkUsage(settings, client, target, terminal);
   return {settings, target, client, tokenizer, lengths, asksChunkUsage, terminal};
 }
@@ -91,8 +94,14 @@ async function decideChunkUsage(
   return isAccepted;
 }
 
+interface Results {
+  runs: FinishedRun[];
+  /** What `--find-max-rate` found: null = no rate meets the limits; absent when it was not looked for. */
+  maxRate?: number | null | undefined;
+}
+
 /** All runs of the command, one after the other; an interrupt ends with the one that is under way. */
-async function makeRuns(context: BenchContext, json: boolean): Promise<FinishedRun[]> {
+async function makeRuns(context: BenchContext, json: boolean): Promise<Results> {
   const {settings, terminal} = context;
   const runs: FinishedRun[] = [];
   const runOne = async (point: LoadPoint) => {
@@ -103,9 +112,9 @@ async function makeRuns(context: BenchContext, json: boolean): Promise<FinishedR
     if (!json && !settings.quiet) for (const line of consoleTable(outcome)) terminal.result(line);
     return run;
   };
-  if (settings.findMaxRate) await searchRate(settings, runOne, terminal);
-  else await runAll(settings, runOne, terminal);
-  return runs;
+  if (settings.findMaxRate) return {runs, maxRate: await searchRate(settings, runOne, terminal)};
+  await runAll(settings, runOne, terminal);
+  return {runs};
 }
 
 async function runAll(
@@ -127,7 +136,7 @@ async function searchRate(
   {points, goodputMin}: BenchSettings,
   runOne: (point: LoadPoint) => Promise<FinishedRun>,
   terminal: BenchTerminal,
-): Promise<void> {
+): Promise<number | null> {
   const wanted = goodputMin ?? defaultGoodputMin;
   const rate = await findMaxRate(async (requestRate) => {
     if (terminal.interrupt.aborted) return false;
@@ -137,19 +146,20 @@ async function searchRate(
   terminal.note(
     rate === null ? 'No rate meets the limits' : `Highest rate that meets the limits: ${rate} requests a second`,
   );
+  return rate;
 }
 
 async function report(
-  runs: FinishedRun[],
+  {runs, maxRate}: Results,
   settings: BenchSettings,
   {json}: BenchFlags,
   terminal: BenchTerminal,
 ): Promise<number> {
   for (const path of await saveRuns(runs)) terminal.note(`Wrote ${path}`);
   for (const path of htmlPaths(settings, runs)) terminal.note(`Wrote ${await write(path, htmlPage(runs))}`);
-  if (json) terminal.result(JSON.stringify(jsonDocument(runs)));
+  if (json) terminal.result(JSON.stringify(jsonDocument(runs, maxRate)));
   else if (runs.length > 1) for (const line of sweepTable(runs)) terminal.result(line);
-  return judge(runs, settings, terminal);
+  return judge({runs, maxRate}, settings, terminal);
 }
 
 function htmlPaths({html, plotTimeline, resultDir}: BenchSettings, runs: readonly FinishedRun[]): string[] {
@@ -157,18 +167,21 @@ function htmlPaths({html, plotTimeline, resultDir}: BenchSettings, runs: readonl
   return [...(html === null ? [] : [html]), ...(plotTimeline ? [beside] : [])];
 }
 
-/** The result of a single run, or a list of them. */
-function jsonDocument(runs: readonly FinishedRun[]): unknown {
+/** The result of a single run, a list of them, or what a search found with all of its runs. */
+function jsonDocument(runs: readonly FinishedRun[], maxRate: Results['maxRate']): unknown {
   const results = runs.map(({outcome, result}) => (outcome.settings.saveDetailed ? result : withoutDetails(result)));
+  if (maxRate !== undefined) return {max_request_rate: maxRate, runs: results};
   return results.length === 1 ? results[0] : results;
 }
 
-function judge(runs: readonly FinishedRun[], settings: BenchSettings, terminal: BenchTerminal): number {
+/** A search goes to where requests miss their limits or fail, so only what it found counts. */
+function judge({runs, maxRate}: Results, settings: BenchSettings, terminal: BenchTerminal): number {
   if (terminal.interrupt.aborted) return exitCodes[terminal.interrupt.reason as Interruption];
+  if (typeof maxRate === 'number') return exitCodes.good;
+  if (runs.every(({outcome}) => outcome.figures.completed === 0)) return exitCodes.failed;
+  if (maxRate === null) return exitCodes.missedLimit;
   if (runs.some(({outcome}) => outcome.figures.failed > 0 || outcome.figures.completed === 0)) return exitCodes.failed;
-  const missed = settings.findMaxRate
-    ? []
-    : runs.flatMap((run) => [...missedAssertions(settings.assertions, run.result), ...missedGoodput(run)]);
+  const missed = runs.flatMap((run) => [...missedAssertions(settings.assertions, run.result), ...missedGoodput(run)]);
   for (const line of missed) terminal.note(`Missed: ${line}`);
   return missed.length > 0 ? exitCodes.missedLimit : exitCodes.good;
 }

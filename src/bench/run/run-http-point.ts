@@ -53,6 +53,7 @@ export async function runHttpPoint(context: BenchContext, point: LoadPoint, seed
     processTimes,
     numWorkers: 1,
     serverMetrics: null,
+    probe: null,
     ignoresEos: false,
     isInterrupted: terminal.interrupt.aborted,
   });

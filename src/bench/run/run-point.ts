@@ -2,16 +2,19 @@
 import {randomBytes} from 'node:crypto';
 import {nowMs} from '../../core/util/clock.ts';
 import type {BenchSettings, LoadPoint} from '../bench-settings.ts';
-import type {Sample} from '../datasets/dataset.ts';
+import {type Sample, singleTurn, userTurn} from '../datasets/dataset.ts';
 import {type LoadedData, loadDataset} from '../datasets/load-dataset.ts';
 import {planArrivals} from '../load/arrivals.ts';
 import type {LoadJob} from '../load/load-job.ts';
 import {runJob, workersFor} from '../load/load-threads.ts';
+import {Probe, type ProbeFigures} from '../load/probe.ts';
 import {RandomSource} from '../load/random-source.ts';
 import type {Session} from '../load/session.ts';
 import type {ThreadHealth} from '../load/thread-meter.ts';
 import type {RunOutcome} from '../report/result-types.ts';
-import type {RequestRecord} from '../request-record.ts';
+import type {PlannedRequest, RequestRecord} from '../request-record.ts';
+import type {StreamClientOptions} from '../sse/stream-client.ts';
+import {checkSampleLengths} from '../target/sample-lengths.ts';
 import {type ServerMetrics, ServerMetricsWatch} from '../target/server-metrics.ts';
 import type {BenchContext} from './bench-context.ts';
 import type {BenchTerminal} from './bench-terminal.ts';
@@ -24,6 +27,8 @@ import {countMissingTokens} from './token-counts.ts';
 interface PlannedRun {
   sessions: Session[];
   warmups: Session[];
+  /** The request of `--probe-request-rate`. */
+  probe: PlannedRequest;
   numPrompts: number;
   point: LoadPoint;
   /** Answers are asked to have exactly the planned length. */
@@ -52,13 +57,20 @@ async function planRun(context: BenchContext, point: LoadPoint, seed: number): P
     },
     settings.numWarmups ?? (settings.readyCheckTimeoutSec > 0 ? 1 : 0),
   );
-  for (const note of data.notes) context.terminal.note(`Note: ${note}`);
+  const lengthNotes = checkSampleLengths(context.target, settings.datasetName, data.samples);
+  for (const note of [...data.notes, ...lengthNotes]) context.terminal.note(`Note: ${note}`);
   const body = bodyOptions(context, data);
   const offsets = offsetsOf(data.samples, settings, point, random);
   const sessions = withCancellations(planSessions(data.samples, offsets, body), settings, random);
   const noOffsets = data.warmups.map(() => 0);
   const warmups = planSessions(data.warmups, noOffsets, {...body, idPrefix: `${body.idPrefix}warmup-`});
-  return {sessions, warmups, numPrompts: data.samples.length, point, ignoresEos: body.ignoresEos};
+  const probe = probeRequest({...body, idPrefix: `${body.idPrefix}probe-`});
+  return {sessions, warmups, probe, numPrompts: data.samples.length, point, ignoresEos: body.ignoresEos};
+}
+
+function probeRequest(body: BodyOptions): PlannedRequest {
+  const [session] = planSessions([singleTurn(userTurn('Hi', {outputTokens: 1}))], [0], body);
+  return {...session.turns[0], requestId: body.idPrefix};
 }
 
 function bodyOptions({settings, target, asksChunkUsage}: BenchContext, {ignoresEos}: LoadedData): BodyOptions {
@@ -126,14 +138,27 @@ function jobFor({settings, target}: BenchContext, {sessions, warmups, point}: Pl
       turnDelayMs: settings.turnDelayMs,
       keepsReasoning: settings.keepReasoning,
     },
-    client: {
-      url: target.url,
-      headers: settings.headers,
-      maxConnections: point.maxConcurrency,
-      isInsecure: settings.insecure,
-      limits: {first: settings.ttftTimeout, idle: settings.idleTimeout, total: settings.requestTimeout},
-    },
+    client: clientOptions({settings, target}, point.maxConcurrency),
   };
+}
+
+function clientOptions(
+  {settings, target}: Pick<BenchContext, 'settings' | 'target'>,
+  maxConnections: number,
+): StreamClientOptions {
+  return {
+    url: target.url,
+    headers: settings.headers,
+    maxConnections,
+    isInsecure: settings.insecure,
+    limits: {first: settings.ttftTimeout, idle: settings.idleTimeout, total: settings.requestTimeout},
+  };
+}
+
+function startProbe(context: BenchContext, request: PlannedRequest, startMs: number): Probe | null {
+  const {probeRequestRate: rate, gracePeriod: graceSeconds} = context.settings;
+  if (rate === 0) return null;
+  return new Probe({rate, request, startMs, graceSeconds, client: clientOptions(context, Number.POSITIVE_INFINITY)});
 }
 
 function numRequestsOf(sessions: readonly Session[]): number {
@@ -147,6 +172,7 @@ interface Measured {
   numWorkers: number;
   startedAt: Date;
   serverMetrics: ServerMetrics | null;
+  probe: ProbeFigures | null;
 }
 
 /** Threads get the start a little later, so that all of them know it in time. */
@@ -158,14 +184,21 @@ async function measure(context: BenchContext, plan: PlannedRun): Promise<Measure
   const total = settings.duration === null ? numRequestsOf(plan.sessions) : null;
   const records: RequestRecord[] = [];
   const warmups: RequestRecord[] = [];
-  const prepared = {meter: new ProcessMeter(), startedAt: new Date(), watch: null as ServerMetricsWatch | null};
+  const prepared = {
+    meter: new ProcessMeter(),
+    startedAt: new Date(),
+    watch: null as ServerMetricsWatch | null,
+    probe: null as Probe | null,
+  };
   let progress = hiddenProgress;
   const awaitStart = async () => {
     reportWarmups(warmups, terminal);
     prepared.watch = await ServerMetricsWatch.start(context.client);
     progress = await showProgress(terminal.progressStream, total, terminal.interrupt);
     Object.assign(prepared, {meter: new ProcessMeter(), startedAt: new Date()});
-    return nowMs() + (numWorkers > 1 ? startLeadMs : 0);
+    const startMs = nowMs() + (numWorkers > 1 ? startLeadMs : 0);
+    prepared.probe = startProbe(context, plan.probe, startMs);
+    return startMs;
   };
   const onRecord = (record: RequestRecord) => {
     records.push(record);
@@ -182,9 +215,10 @@ async function measure(context: BenchContext, plan: PlannedRun): Promise<Measure
     progress.finish(),
   );
   const processTimes = prepared.meter.finish();
+  const probe = (await prepared.probe?.finish()) ?? null;
   const serverMetrics = (await prepared.watch?.finish()) ?? null;
   records.sort((a, b) => a.index - b.index);
-  return {records, thread, numWorkers, serverMetrics, processTimes, startedAt: prepared.startedAt};
+  return {records, thread, numWorkers, serverMetrics, probe, processTimes, startedAt: prepared.startedAt};
 }
 
 function reportWarmups(warmups: readonly RequestRecord[], terminal: BenchTerminal): void {

@@ -3,7 +3,7 @@
  * out. Knows what a whole answer is, and so what is missing when a stream ends.
  */
 import type {Failure, RequestRecord} from '../request-record.ts';
-import {EventSplitter} from './event-splitter.ts';
+import {EventSplitter} from '../../core/util/event-splitter.ts';
 import {readChunk, type StreamChunk, type ToolCallPiece} from './stream-chunk.ts';
 
 const endOfStream = '[DONE]';
@@ -24,7 +24,6 @@ export class AnswerReader {
   #tokensSoFar: number | null = null;
   /** Tokens of events without output, such as text that is held back: they belong to the next output. */
   #tokensHeldBack = 0;
-  #isDone = false;
 
   constructor(record: RequestRecord, {numChoices}: AnswerReaderOptions) {
     this.#record = record;
@@ -43,8 +42,8 @@ export class AnswerReader {
   }
 
   #whatIsMissing(): Failure | null {
-    const {firstMs, firstChunkMs} = this.#record;
-    if (this.#finished.size < this.#numChoices && !(this.#isDone && firstMs === null)) {
+    const {firstMs, firstChunkMs, doneMs} = this.#record;
+    if (this.#finished.size < this.#numChoices && !(doneMs !== null && firstMs === null)) {
       return {type: 'truncated', message: 'The stream ended before every choice had a finish_reason.'};
     }
     if (firstMs === null) {
@@ -56,7 +55,7 @@ export class AnswerReader {
 
   #take(data: string, timeMs: number): void {
     if (data === endOfStream) {
-      this.#isDone = true;
+      this.#record.doneMs = timeMs;
       return;
     }
     const chunk = readChunk(data);

@@ -3,6 +3,7 @@
  * own, no compression. Listens to undici's parser directly: a stream object in between costs more than all the rest.
  * The clock is read before anything is parsed.
  */
+import {setMaxListeners} from 'node:events';
 import {Agent, type Dispatcher} from 'undici';
 import {nowMs} from '../../core/util/clock.ts';
 import {openRecord, type PlannedRequest, type RequestRecord} from '../request-record.ts';
@@ -48,6 +49,8 @@ export class StreamClient {
     const record = openRecord(request, plannedMs, nowMs());
     const exchange = new Exchange(record, request, this.#limits);
     const cancel = () => exchange.cancel();
+    // Each request under way listens, which may be thousands.
+    setMaxListeners(0, signal);
     signal.addEventListener('abort', cancel);
     if (signal.aborted) cancel();
     else this.#dispatch(exchange, request.requestId, body);

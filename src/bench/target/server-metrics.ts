@@ -11,30 +11,68 @@ export interface ServerMetrics {
   preemptions: number | null;
   max_running: number | null;
   max_waiting: number | null;
+  spec_decode_num_drafts: number | null;
   spec_decode_draft_tokens: number | null;
   spec_decode_accepted_tokens: number | null;
+  /** Accepted tokens by their place in the draft; empty when the server does not tell. */
+  spec_decode_accepted_tokens_per_pos: number[];
+}
+
+/** What a server that drafts tokens ahead reached over a run. */
+export interface Speculation {
+  numDrafts: number;
+  draftTokens: number;
+  acceptedTokens: number;
+  /** Percent of the drafted tokens. */
+  acceptanceRate: number;
+  /** Tokens of a step, the one that the model adds included. */
+  acceptanceLength: number;
+  /** Shares of the drafts, by place. */
+  ratesByPosition: number[];
+}
+
+/** Null when nothing was drafted. */
+export function speculationOf(metrics: ServerMetrics | null): Speculation | null {
+  const draftTokens = metrics?.spec_decode_draft_tokens ?? 0;
+  if (metrics === null || draftTokens === 0) return null;
+  const numDrafts = metrics.spec_decode_num_drafts ?? 0;
+  const acceptedTokens = metrics.spec_decode_accepted_tokens ?? 0;
+  const perDraft = (count: number) => (numDrafts === 0 ? 0 : count / numDrafts);
+  return {
+    numDrafts,
+    draftTokens,
+    acceptedTokens,
+    acceptanceRate: (100 * acceptedTokens) / draftTokens,
+    acceptanceLength: numDrafts === 0 ? 0 : 1 + perDraft(acceptedTokens),
+    ratesByPosition: metrics.spec_decode_accepted_tokens_per_pos.map(perDraft),
+  };
 }
 
 const counters = {
   prefix_cache_queries: 'vllm:prefix_cache_queries_total',
   prefix_cache_hits: 'vllm:prefix_cache_hits_total',
   preemptions: 'vllm:num_preemptions_total',
+  spec_decode_num_drafts: 'vllm:spec_decode_num_drafts_total',
   spec_decode_draft_tokens: 'vllm:spec_decode_num_draft_tokens_total',
   spec_decode_accepted_tokens: 'vllm:spec_decode_num_accepted_tokens_total',
 } as const;
+const acceptedPerPosition = 'vllm:spec_decode_num_accepted_tokens_per_pos_total';
 const gauges = {max_running: 'vllm:num_requests_running', max_waiting: 'vllm:num_requests_waiting'} as const;
 
 const msBetweenLooks = 1000;
 
-/** Sum over all label sets of each family. */
+/** Sum over all label sets of each family; where a family has positions, also for each of them, as `name@position`. */
 export type Families = ReadonlyMap<string, number>;
 
 export function parseFamilies(text: string): Families {
   const sums = new Map<string, number>();
   for (const line of text.split('\n')) {
-    const match = /^([A-Za-z_:][\w:]*)(?:\{.*\})?\s+(\S+)/.exec(line);
-    if (!match) continue;
-    sums.set(match[1], (sums.get(match[1]) ?? 0) + Number(match[2]));
+    const [, name, labels = '', value] = /^([A-Za-z_:][\w:]*)(\{.*\})?\s+(\S+)/.exec(line) ?? [];
+    if (name === undefined) continue;
+    const position = /[{,]position="(\d+)"/.exec(labels)?.[1];
+    for (const key of position === undefined ? [name] : [name, `${name}@${position}`]) {
+      sums.set(key, (sums.get(key) ?? 0) + Number(value));
+    }
   }
   return sums;
 }
@@ -85,10 +123,19 @@ export class ServerMetricsWatch {
       prefix_cache_hit_rate: queries === null || hits === null || queries === 0 ? null : hits / queries,
       preemptions: grown(counters.preemptions),
       ...this.#maxima,
+      spec_decode_num_drafts: grown(counters.spec_decode_num_drafts),
       spec_decode_draft_tokens: grown(counters.spec_decode_draft_tokens),
       spec_decode_accepted_tokens: grown(counters.spec_decode_accepted_tokens),
+      spec_decode_accepted_tokens_per_pos: countFrom(0, (position) => grown(`${acceptedPerPosition}@${position}`)),
     };
   }
+}
+
+/** The values at whole numbers from the first on, up to the first that is missing. */
+function countFrom(first: number, valueAt: (place: number) => number | null): number[] {
+  const values: number[] = [];
+  for (let place = first, value = valueAt(place); value !== null; value = valueAt(++place)) values.push(value);
+  return values;
 }
 
 async function readFamilies(client: HttpClient): Promise<Families | null> {

@@ -36,7 +36,7 @@ async function complete(id: string, body: Body, response: ServerResponse): Promi
   if (script.refusesChunkUsage && body.stream_options?.continuous_usage_stats) {
     return sendJson(response, 400, {error: {message: 'continuous_usage_stats is not known in stream_options'}});
   }
-  const isCounted = body.stream === false || (id !== '' && !id.includes('warmup'));
+  const isCounted = body.stream === false || (id !== '' && !/warmup|probe/.test(id));
   const entry: ServedRequest = {id, receivedMs: nowMs(), outputMs: [], messages: body.messages ?? []};
   if (!isCounted) return answer(probeAnswer, response, entry);
   firstMs ??= entry.receivedMs;

@@ -9,8 +9,11 @@ describe('readSettings', () => {
   it('reads lists as points of a sweep', () => {
     const {points, sweeps} = settings({requestRate: '1, 2.5,inf', maxConcurrency: '8'});
     expect(points.map(({requestRate}) => requestRate)).toEqual([1, 2.5, Number.POSITIVE_INFINITY]);
-    expect(sweeps).toBe('request_rate');
-    expect(settings({maxConcurrency: '1,2'}).sweeps).toBe('max_concurrency');
+    expect(sweeps).toEqual(['request_rate']);
+    expect(settings({maxConcurrency: '1,2'}).sweeps).toEqual(['max_concurrency']);
+    expect(settings({maxConcurrency: '1,2', requestRate: '3,4'}).sweeps).toEqual(['max_concurrency', 'request_rate']);
+    expect(settings({findMaxRate: true, goodput: ['ttft:9']}).sweeps).toEqual(['request_rate']);
+    expect(settings({}).sweeps).toEqual([]);
   });
 
   it('reads limits, ranges, headers and metadata', () => {

@@ -37,6 +37,24 @@ describe('figuresOf', () => {
     expect(figures.outputThroughput).toBeCloseTo(2 / 9);
   });
 
+  it('ends with the last request that ended by itself', () => {
+    const late = answeredRecord([100], {isCancelled: true, endedMs: 60_000});
+    expect(figuresOf([answeredRecord([100, 200]), late], []).durationSeconds).toBe(0.2);
+    expect(figuresOf([late], []).durationSeconds).toBe(0);
+  });
+
+  it('says where token counts come from', () => {
+    const counted = answeredRecord([1], {tokenCountSource: 'tokenizer'});
+    const {tokenCountSource, tokenCountSources} = figuresOf([answeredRecord([1]), counted, counted], []);
+    expect([tokenCountSource, tokenCountSources]).toEqual(['mixed', {usage: 1, tokenizer: 2}]);
+  });
+
+  it('knows the input of the data set beside that of the server, where it can', () => {
+    const known = answeredRecord([1], {plannedPromptTokens: 7});
+    expect(figuresOf([known, known], [])).toMatchObject({inputTokens: 20, plannedInputTokens: 14});
+    expect(figuresOf([known, answeredRecord([1])], []).plannedInputTokens).toBeNull();
+  });
+
   it('measures queueing from the plan', () => {
     const {samples} = figuresOf([answeredRecord([100], {plannedMs: 400})], []);
     expect(samples).toMatchObject({client_queue_time: [600], e2el: [100], e2el_including_client_queue: [700]});

@@ -5,6 +5,7 @@ import {readSettings} from '../../../../src/bench/bench-settings.ts';
 import type {DatasetContext} from '../../../../src/bench/datasets/dataset.ts';
 import {loadDataset} from '../../../../src/bench/datasets/load-dataset.ts';
 import {
+  agreeingTokenizer,
   estimatingTokenizer,
   localTokenizer,
   type PromptTokenizer,
@@ -57,6 +58,20 @@ describe('generated data sets', () => {
     expect(Math.max(...lengths)).toBeLessThanOrEqual(150);
     expect(new Set(lengths).size).toBeGreaterThan(10);
     expect(await counts(samples)).toEqual(lengths);
+  });
+
+  it('are measured by the server where the given tokenizer counts otherwise, and a note says so', async () => {
+    const notes: string[] = [];
+    const note = (line: string) => void notes.push(line);
+    const ofServer: PromptTokenizer = {...tokenizer, source: 'server'};
+    expect(await agreeingTokenizer(tokenizer, ofServer, note)).toBe(tokenizer);
+    expect(await agreeingTokenizer(tokenizer, null, note)).toBe(tokenizer);
+    expect(notes).toEqual([]);
+    const other: PromptTokenizer = {...ofServer, count: async (text) => (await tokenizer.count(text)) + 1};
+    expect(await agreeingTokenizer(tokenizer, other, note)).toBe(other);
+    expect(notes).toEqual([
+      expect.stringMatching(/^The server makes \d+ tokens .* prompts are measured by the server$/),
+    ]);
   });
 
   it('random: without a tokenizer lengths are estimates, and a note says so', async () => {

@@ -55,6 +55,19 @@ describe('planArrivals', () => {
     expect(1 / (offsets[50] - offsets[49])).toBeCloseTo(strategy === 'linear' ? 15 : 20, 6);
   });
 
+  it('begins at once when a ramp begins at 0, and never waits for ever', () => {
+    const ramp = {strategy: 'linear', startRps: 0, endRps: 10} as const;
+    const offsets = planArrivals(
+      {...base, numRequests: 11, burstiness: Number.POSITIVE_INFINITY, ramp},
+      new RandomSource(1),
+    );
+    expect(offsets[0]).toBe(0);
+    expect(offsets.slice(1, 4).map((offset, index) => offset - offsets[index])).toEqual(
+      [1, 0.5, 1 / 3].map((gap) => expect.closeTo(gap, 9)),
+    );
+    expect(offsets.every(Number.isFinite)).toBe(true);
+  });
+
   it('is the same for the same seed only', () => {
     const plan = (seed: number) => planArrivals({...base, numRequests: 5}, new RandomSource(seed));
     expect(plan(1)).toEqual(plan(1));

@@ -1,9 +1,11 @@
 import {describe, expect, it} from 'vitest';
+import {probeFigures} from '../../../../src/bench/load/probe.ts';
 import {missedAssertions, parseAssertion} from '../../../../src/bench/report/assertions.ts';
 import {compareResults, comparisonTable} from '../../../../src/bench/report/compare.ts';
 import {linePlot} from '../../../../src/bench/report/html/svg-plot.ts';
 import {csvTable} from '../../../../src/bench/report/result-files.ts';
-import {parseFamilies} from '../../../../src/bench/target/server-metrics.ts';
+import {parseFamilies, type ServerMetrics, speculationOf} from '../../../../src/bench/target/server-metrics.ts';
+import {answeredRecord} from '../../../support/bench-records.ts';
 
 it('assertions name the figure that misses', () => {
   const assertions = ['p99_ttft_ms<500', 'failed == 0', 'output_throughput>=1e2', 'nothing>1'].map(parseAssertion);
@@ -42,6 +44,59 @@ it('metrics are summed over their labels', () => {
     ['vllm:a_total', 5.5],
     ['vllm:b', 1000],
   ]);
+});
+
+describe('speculation', () => {
+  const watched = (fields: Partial<ServerMetrics>): ServerMetrics => ({
+    prefix_cache_queries: null,
+    prefix_cache_hits: null,
+    prefix_cache_hit_rate: null,
+    preemptions: null,
+    max_running: 0,
+    max_waiting: 0,
+    spec_decode_num_drafts: null,
+    spec_decode_draft_tokens: null,
+    spec_decode_accepted_tokens: null,
+    spec_decode_accepted_tokens_per_pos: [],
+    ...fields,
+  });
+
+  it('is none without drafts', () => {
+    expect(speculationOf(null)).toBeNull();
+    expect(speculationOf(watched({spec_decode_draft_tokens: 0}))).toBeNull();
+  });
+
+  it('has rates over drafts and over drafted tokens', () => {
+    const metrics = watched({
+      spec_decode_num_drafts: 50,
+      spec_decode_draft_tokens: 150,
+      spec_decode_accepted_tokens: 75,
+      spec_decode_accepted_tokens_per_pos: [40, 25, 10],
+    });
+    expect(speculationOf(metrics)).toMatchObject({
+      acceptanceRate: 50,
+      acceptanceLength: 2.5,
+      ratesByPosition: [0.8, 0.5, 0.2],
+    });
+  });
+
+  it('keeps the positions of a family apart', () => {
+    const text = 'a_total{m="x",position="0"} 4\na_total{m="x",position="1"} 3\n';
+    expect([...parseFamilies(text)]).toEqual([
+      ['a_total', 7],
+      ['a_total@0', 4],
+      ['a_total@1', 3],
+    ]);
+  });
+});
+
+it('figures of probes leave failed ones out of the times', () => {
+  const records = [
+    answeredRecord([100]),
+    answeredRecord([300]),
+    answeredRecord([9000], {failure: {type: 'connect', message: ''}}),
+  ];
+  expect(probeFigures(records)).toEqual({completed: 2, failed: 1, medianMs: 200, p99Ms: 298, maxMs: 300});
 });
 
 describe('plots', () => {
