@@ -7,12 +7,13 @@ const leaves = ['core/errors', 'core/protocol', 'core/config', 'core/model', 'co
 
 /** Folder or file below src -> what it may import below src, besides itself. `*` = everything in core. */
 const layers = {
-  'commands': ['cli', 'server', 'chat', 'bench', 'render-template', 'parse-output', 'core'],
+  'commands': ['cli', 'models', 'server', 'chat', 'bench', 'render-template', 'parse-output', 'core'],
   'cli': ['core/errors', 'core/config', 'core/util', 'core/engine/protocol', 'core/llm'],
   'server': ['core/llm', 'core/protocol', 'core/errors', 'core/config', 'core/metrics', 'core/util', 'core/engine/protocol', 'core/parsers/events', 'core/parsers/parsed-piece', 'core/sampling'],
   'chat': ['core/llm', 'core/protocol', 'core/errors', 'core/config', 'core/metrics', 'core/util', 'core/parsers/events'],
   // The tokenizer of a local model makes prompts of an exact length without asking a server.
   'bench': ['core/protocol', 'core/util', 'core/errors', 'core/model'],
+  'models': ['core/parsers', 'core/renderer', 'core/model', 'core/config', 'core/errors', 'core/util'],
   'parse-output': ['core/load-answer-formats', 'core/parsers', 'core/errors', 'core/util'],
   'render-template': ['core/parsers', 'core/renderer', 'core/model', 'core/protocol', 'core/errors', 'core/util'],
   'core/output': ['core/sampling', 'core/engine/protocol', ...leaves],

@@ -15,6 +15,8 @@ import {configJson, configTable, type ResolvedOption, resolvedOptions} from './s
 export interface Resolved<Options> {
   /** The positional argument; null when there is none. */
   positional: string | null;
+  /** All positional arguments by name. */
+  args: Readonly<Record<string, string | undefined>>;
   options: Options;
   /** The positional first, then every option of the schema. */
   explained: ResolvedOption[];
@@ -35,9 +37,9 @@ export abstract class BaseCommand extends Command {
     const options = optionsFromFlags(schema, optionSpecs, flags as RawFlags);
     const positional = positionalName === null ? null : ((args[positionalName] as string | undefined) ?? null);
     const explained = resolvedOptions(optionSpecs, options, origins);
-    if (positionalName === null) return {positional, options, explained};
+    if (positionalName === null) return {positional, args, options, explained};
     const first = {name: positionalName, value: positional, origin: origins[positionalName]!};
-    return {positional, options, explained: [first, ...explained]};
+    return {positional, args, options, explained: [first, ...explained]};
   }
 
   private async normalize(specs: OptionSpec[], positionalName: string | null): Promise<NormalizedArgv> {

@@ -201,7 +201,7 @@ describe('warnings', () => {
       [],
       ['--no-enable-chunked-prefill: known from vLLM, no effect here'],
     ],
-    ['a neutral value of a refused flag', ['-tp=1', '-pp', '1', '--dtype', 'auto'], [], []],
+    ['a neutral value of a refused flag', ['-tp=1', '-pp', '1', '--config-format', 'auto'], [], []],
     ['a level joined to its letter', ['-O3'], [], ['--optimization-level 3: known from vLLM, no effect here']],
     ['a level behind its letter', ['-O', '3'], [], ['--optimization-level 3: known from vLLM, no effect here']],
     [

@@ -23,9 +23,15 @@ const functionTable = {
   SetIntraOpNumThreads: [24, 'ptr', 'int'],
   SessionGetInputCount: [30, 'ptr', 'outSize'],
   SessionGetOutputCount: [31, 'ptr', 'outSize'],
+  SessionGetInputTypeInfo: [33, 'ptr', 'size_t', 'out'],
+  SessionGetOutputTypeInfo: [34, 'ptr', 'size_t', 'out'],
   SessionGetInputName: [36, 'ptr', 'size_t', 'ptr', 'out'],
   SessionGetOutputName: [37, 'ptr', 'size_t', 'ptr', 'out'],
   CreateTensorWithDataAsOrtValue: [49, 'ptr', 'ptr', 'size_t', 'ptr', 'size_t', 'int', 'out'],
+  CastTypeInfoToTensorInfo: [55, 'ptr', 'out'],
+  GetTensorElementType: [60, 'ptr', 'outInt'],
+  GetDimensionsCount: [61, 'ptr', 'outSize'],
+  GetDimensions: [62, 'ptr', 'ptr', 'size_t'],
   CreateCpuMemoryInfo: [69, 'int', 'int', 'out'],
   AllocatorFree: [76, 'ptr', 'ptr'],
   GetAllocatorWithDefaultOptions: [78, 'out'],
@@ -39,6 +45,7 @@ const releaseTable = {
   ReleaseMemoryInfo: 94,
   ReleaseSession: 95,
   ReleaseValue: 96,
+  ReleaseTypeInfo: 98,
   ReleaseSessionOptions: 100,
 } as const;
 
@@ -150,6 +157,8 @@ function parameterType(type: string): KoffiType {
       return koffi.out(koffi.pointer('void*'));
     case 'outSize':
       return koffi.out(koffi.pointer('size_t'));
+    case 'outInt':
+      return koffi.out(koffi.pointer('int'));
     case 'path':
       return pathType;
     default:

@@ -2,7 +2,7 @@
 import koffi from 'koffi';
 import type {Handle} from './ort-api.ts';
 import type {OrtEnvironment} from './ort-environment.ts';
-import type {OrtTensor} from './ort-tensor.ts';
+import {type ElementType, elementTypes, type OrtTensor} from './ort-tensor.ts';
 
 /** Levels of graph optimization in the C API. */
 const optimizeAll = 99;
@@ -12,6 +12,14 @@ export interface OrtSessionOptions {
   numThreads: number;
   /** Further settings by the names of the library, e.g. `session.intra_op.allow_spinning`. */
   configEntries?: Record<string, string>;
+}
+
+/** What the graph says of an input or output. */
+export interface OrtValueInfo {
+  /** Null = a type that nothing here uses. */
+  type: ElementType | null;
+  /** -1 for sizes that are open. */
+  dims: readonly number[];
 }
 
 export class OrtSession {
@@ -54,6 +62,25 @@ export class OrtSession {
     );
   }
 
+  /** @throws GenerationError when the graph has no such input or output */
+  describe(side: 'Input' | 'Output', name: string): OrtValueInfo {
+    const {api} = this.#environment;
+    const index = (side === 'Input' ? this.inputNames : this.outputNames).indexOf(name);
+    const info = api.create(`SessionGet${side}TypeInfo`, this.#handle, index);
+    try {
+      const tensor = api.create('CastTypeInfoToTensorInfo', info);
+      const type: [number] = [0];
+      api.call('GetTensorElementType', tensor, type);
+      const count: [number | bigint] = [0];
+      api.call('GetDimensionsCount', tensor, count);
+      const dims = new BigInt64Array(Number(count[0]));
+      if (dims.length > 0) api.call('GetDimensions', tensor, dims, dims.length);
+      return {type: elementTypeNumbered(type[0]), dims: Array.from(dims, Number)};
+    } finally {
+      api.release('ReleaseTypeInfo', info);
+    }
+  }
+
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -72,6 +99,11 @@ export class OrtSession {
       return name;
     });
   }
+}
+
+function elementTypeNumbered(number: number): ElementType | null {
+  const names = Object.keys(elementTypes) as ElementType[];
+  return names.find((name) => elementTypes[name] === number) ?? null;
 }
 
 function createSession(environment: OrtEnvironment, modelPath: string, options: OrtSessionOptions): Handle {
