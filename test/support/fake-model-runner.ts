@@ -11,6 +11,8 @@ export interface FakeModelOptions {
   numRows?: number;
   rowCapacity?: number;
   maxExtraLogits?: number;
+  /** Rows that decode must begin with the first one, as on a device; false by default. */
+  isGatheredAtFirstRow?: boolean;
   /** Called before each forward pass; a promise holds the pass up. */
   beforeExecute?: (batch: ModelBatch) => void | Promise<void>;
   /** Changes the logits of a row, given all tokens of its sequence. */
@@ -25,6 +27,7 @@ export class FakeModelRunner implements ModelRunner {
   readonly numRows: number;
   readonly rowCapacity: number;
   readonly bytesPerToken = 8;
+  readonly isGatheredAtFirstRow: boolean;
   readonly maxExtraLogits: number;
   /** Everything that was executed. */
   readonly batches: ModelBatch[] = [];
@@ -39,6 +42,7 @@ export class FakeModelRunner implements ModelRunner {
     this.numRows = options.numRows ?? 8;
     this.rowCapacity = options.rowCapacity ?? 256;
     this.maxExtraLogits = options.maxExtraLogits ?? 16;
+    this.isGatheredAtFirstRow = options.isGatheredAtFirstRow ?? false;
     this.#options = options;
     this.#rows = Array.from({length: this.numRows}, () => []);
   }

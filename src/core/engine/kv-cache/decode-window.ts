@@ -20,10 +20,14 @@ export interface RowMove {
 /** Counted per exchange on top of its tokens, so that fewer moves win over as many tokens. */
 const moveOverheadTokens = 4;
 
-/** Finds the cheapest place for the window among all rows and the moves that lead there; none when all is in place. */
-export function planWindow(rows: readonly WindowRow[]): RowMove[] {
+/**
+ * Finds the cheapest place for the window and the moves that lead there; none when all is in place.
+ * @param isAtFirstRow the window begins with row 0 instead of anywhere
+ */
+export function planWindow(rows: readonly WindowRow[], isAtFirstRow = false): RowMove[] {
   const size = rows.filter((row) => row.isDecoding).length;
-  const starts = Array.from({length: rows.length - size + 1}, (_, start) => start);
+  const numStarts = isAtFirstRow ? 1 : rows.length - size + 1;
+  const starts = Array.from({length: numStarts}, (_, start) => start);
   const costs = starts.map((start) => windowCost(rows, start, size));
   const start = costs.indexOf(Math.min(...costs));
   const isInside = (row: number) => row >= start && row < start + size;

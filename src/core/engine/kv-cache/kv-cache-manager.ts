@@ -176,10 +176,10 @@ export class KvCacheManager {
   /** Brings the rows of these owners together; afterwards they are neighbours in some order. */
   gather(owners: readonly RowOwner[]): void {
     const isDecoding = new Set(owners.map((owner) => owner.row));
-    if (areNeighbours(isDecoding)) return;
-    const moves = planWindow(
-      this.#rows.map((row) => ({isDecoding: isDecoding.has(row.index), numTokens: row.tokenIds.length})),
-    );
+    const {isGatheredAtFirstRow} = this.#store;
+    if (areGathered(isDecoding, isGatheredAtFirstRow)) return;
+    const rows = this.#rows.map((row) => ({isDecoding: isDecoding.has(row.index), numTokens: row.tokenIds.length}));
+    const moves = planWindow(rows, isGatheredAtFirstRow);
     for (const move of moves) this.#move(move);
   }
 
@@ -327,8 +327,10 @@ function matchingTokens(row: Row, tokenIds: readonly number[], owner: RowOwner):
   return length;
 }
 
-function areNeighbours(rows: ReadonlySet<number>): boolean {
-  return rows.size === 0 || Math.max(...rows) - Math.min(...rows) === rows.size - 1;
+function areGathered(rows: ReadonlySet<number>, isAtFirstRow: boolean): boolean {
+  if (rows.size === 0) return true;
+  const first = isAtFirstRow ? 0 : Math.min(...rows);
+  return Math.max(...rows) - first === rows.size - 1;
 }
 
 /** Exchanges everything that belongs to the content of two rows; the written blocks stay with the memory. */

@@ -3,7 +3,8 @@
  * decode run as one batch over neighbouring rows of the arena; each chunk of a prompt runs alone. How a batch becomes
  * inputs and outputs of the graph is the subclass's business.
  */
-import {KvArena, type KvShape, kvBytesPerToken} from './kv-arena.ts';
+import {KvArena} from './kv-arena.ts';
+import type {KvMemory, KvShape} from './kv-memory.ts';
 import type {ModelBatch, ModelRunner, RowChunk} from './model-runner.ts';
 import type {OrtEnvironment} from './ort/ort-environment.ts';
 import type {OrtSession} from './ort/ort-session.ts';
@@ -16,6 +17,10 @@ const maxExtraLogits = 64;
 
 export interface ArenaModelRunnerOptions {
   kv: KvShape;
+  /** Where the cache is; the memory of this process by default. Taken over: `close` closes it. */
+  memory?: KvMemory;
+  /** Longest part of a prompt that is computed in one run; no limit by default. */
+  maxChunkTokens?: number;
   vocabSize: number;
   /** Most sequences of one step, decoding and prompts, whose next token is wanted. */
   maxLogitRows: number;
@@ -27,33 +32,40 @@ export abstract class ArenaModelRunner implements ModelRunner {
   readonly numRows: number;
   readonly rowCapacity: number;
   readonly bytesPerToken: number;
+  readonly isGatheredAtFirstRow: boolean;
   protected readonly environment: OrtEnvironment;
   protected readonly session: OrtSession;
-  protected readonly arena: KvArena;
+  protected readonly arena: KvMemory;
   /** Row-major `[rows, vocabSize]`. */
   protected readonly logits: Float32Array;
+  readonly #maxChunkTokens: number;
   #isClosed = false;
 
   /** Takes over environment and session: `close` closes them. */
   constructor(
     environment: OrtEnvironment,
     session: OrtSession,
-    {kv, vocabSize, maxLogitRows}: ArenaModelRunnerOptions,
+    {kv, memory, vocabSize, maxLogitRows, maxChunkTokens}: ArenaModelRunnerOptions,
   ) {
     this.vocabSize = vocabSize;
+    this.#maxChunkTokens = maxChunkTokens ?? Number.POSITIVE_INFINITY;
     this.numRows = kv.numRows;
     this.rowCapacity = kv.capacity;
-    this.bytesPerToken = kvBytesPerToken(kv);
     this.environment = environment;
     this.session = session;
-    this.arena = new KvArena(environment, kv);
+    this.arena = memory ?? new KvArena(environment, kv);
+    this.bytesPerToken = this.arena.bytesPerToken;
+    this.isGatheredAtFirstRow = this.arena.isGatheredAtFirstRow;
     this.logits = new Float32Array((maxLogitRows + maxExtraLogits) * vocabSize);
   }
 
   async execute({decodes, prefills}: ModelBatch): Promise<Float32Array> {
     let numRows = 0;
-    if (decodes.length > 0) numRows += await this.run(decodes, 1, 0);
-    for (const chunk of prefills) numRows += await this.run([chunk], chunk.tokenIds.length, numRows);
+    if (decodes.length > 0) numRows += await this.#framed(decodes, true, () => this.run(decodes, 1, 0));
+    for (const chunk of prefills.flatMap((prefill) => toPieces(prefill, this.#maxChunkTokens))) {
+      const firstRow = numRows;
+      numRows += await this.#framed([chunk], false, () => this.run([chunk], chunk.tokenIds.length, firstRow));
+    }
     return this.logits.subarray(0, numRows * this.vocabSize);
   }
 
@@ -77,10 +89,30 @@ export abstract class ArenaModelRunner implements ModelRunner {
     this.environment.close();
   }
 
+  async #framed(chunks: readonly RowChunk[], isDecode: boolean, run: () => Promise<number>): Promise<number> {
+    await this.arena.prepare(chunks, isDecode);
+    const numRows = await run();
+    await this.arena.settle(chunks, isDecode);
+    return numRows;
+  }
+
   /**
    * Runs chunks of the same length over neighbouring rows; the wanted logits go to the buffer from `firstLogitRow` on.
    * @param sequence length of each chunk in tokens
    * @returns the number of rows of logits
    */
   protected abstract run(chunks: readonly RowChunk[], sequence: number, firstLogitRow: number): Promise<number>;
+}
+
+/** The chunk in parts of at most `maxTokens`; together they give the same rows of logits. */
+function toPieces({row, start, tokenIds, numLogits}: RowChunk, maxTokens: number): RowChunk[] {
+  const numTokens = tokenIds.length;
+  if (numTokens <= maxTokens) return [{row, start, tokenIds, numLogits}];
+  const all = Array.from(tokenIds);
+  return Array.from({length: Math.ceil(numTokens / maxTokens)}, (_, index) => {
+    const own = all.slice(index * maxTokens, (index + 1) * maxTokens);
+    const numBehind = Math.max(0, numTokens - (index + 1) * maxTokens);
+    const wanted = Math.min(own.length, Math.max(0, numLogits - numBehind));
+    return {row, start: start + index * maxTokens, tokenIds: own, numLogits: wanted};
+  });
 }

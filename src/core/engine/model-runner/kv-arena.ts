@@ -4,29 +4,19 @@
  * over a part of the same memory, so a batch of neighbouring rows or a single row is a view and never a copy.
  */
 import {assertInvariant} from '../../util/assert.ts';
+import {type KvMemory, type KvShape, kvBytesPerToken} from './kv-memory.ts';
 import {givePagesBack} from './native-memory.ts';
 import type {OrtEnvironment} from './ort/ort-environment.ts';
 import {addressOf, OrtTensor} from './ort/ort-tensor.ts';
-
-export interface KvShape {
-  numLayers: number;
-  numRows: number;
-  numKvHeads: number;
-  /** Tokens of one row. */
-  capacity: number;
-  headSize: number;
-}
 
 const bytesPerFloat = 4;
 /** Views kept ready; each is one tensor per buffer. */
 const maxViews = 128;
 
-export function kvBytesPerToken({numLayers, numKvHeads, headSize}: Omit<KvShape, 'numRows' | 'capacity'>): number {
-  return 2 * numLayers * numKvHeads * headSize * bytesPerFloat;
-}
-
-export class KvArena {
+export class KvArena implements KvMemory {
   readonly shape: KvShape;
+  readonly bytesPerToken: number;
+  readonly isGatheredAtFirstRow = false;
   /** Key and value of layer 0, key and value of layer 1, … */
   readonly #buffers: Float32Array[];
   readonly #environment: OrtEnvironment;
@@ -37,12 +27,18 @@ export class KvArena {
 
   constructor(environment: OrtEnvironment, shape: KvShape) {
     this.shape = shape;
+    this.bytesPerToken = kvBytesPerToken(shape);
     this.#environment = environment;
     this.#headFloats = shape.capacity * shape.headSize;
     this.#rowFloats = shape.numKvHeads * this.#headFloats;
     this.#buffers = Array.from({length: 2 * shape.numLayers}, () => new Float32Array(shape.numRows * this.#rowFloats));
     this.#scratch = new Float32Array(this.#headFloats);
   }
+
+  /** The rows are where they are computed. */
+  async prepare(): Promise<void> {}
+
+  async settle(): Promise<void> {}
 
   /** Tensors `[numRows, kv heads, capacity, head size]` over rows `firstRow`…, in the order of the buffers. */
   view(firstRow: number, numRows: number): readonly OrtTensor[] {

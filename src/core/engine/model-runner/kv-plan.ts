@@ -6,7 +6,7 @@ import type {EngineConfig} from '../../config/engine-config.ts';
 import {ModelError} from '../../errors.ts';
 import {availableMemoryBytes} from './available-memory.ts';
 import type {ModelFacts} from './builder/build-model.ts';
-import {kvBytesPerToken} from './kv-arena.ts';
+import {kvBytesPerToken} from './kv-memory.ts';
 
 export interface KvPlan {
   numRows: number;

@@ -29,6 +29,8 @@ export interface KvRowStore {
   /** Tokens that fit into one row. */
   readonly rowCapacity: number;
   readonly bytesPerToken: number;
+  /** Rows that decode must be rows 0, 1, …; false = any neighbouring ones. */
+  readonly isGatheredAtFirstRow: boolean;
   /** Copies the first `numTokens` tokens of one row over another. */
   copyRow(sourceRow: number, targetRow: number, numTokens: number): void;
   /** Exchanges two rows, of which the first so many tokens count. */

@@ -13,10 +13,17 @@ export type Handle = bigint;
 /** Version of the function table that is asked for; every later library has it too. */
 const apiVersion = 23;
 
+/**
+ * Stack of a call on a worker thread. Compiling shaders takes more than a megabyte; koffi's own default is an eighth of
+ * one, and running out of it ends the process.
+ */
+const asyncStackBytes = 8 * 2 ** 20;
+
 /** Position in `OrtApi` and parameter types. `out` is a pointer that receives a handle. */
 const functionTable = {
   CreateEnv: [3, 'int', 'str', 'out'],
   CreateSession: [7, 'ptr', 'path', 'ptr', 'out'],
+  CreateSessionFromArray: [8, 'ptr', 'ptr', 'size_t', 'ptr', 'out'],
   Run: [9, 'ptr', 'ptr', 'ptr', 'ptr', 'size_t', 'ptr', 'size_t', 'ptr'],
   CreateSessionOptions: [10, 'out'],
   SetSessionGraphOptimizationLevel: [23, 'ptr', 'int'],
@@ -27,7 +34,10 @@ const functionTable = {
   SessionGetOutputTypeInfo: [34, 'ptr', 'size_t', 'out'],
   SessionGetInputName: [36, 'ptr', 'size_t', 'ptr', 'out'],
   SessionGetOutputName: [37, 'ptr', 'size_t', 'ptr', 'out'],
+  CreateTensorAsOrtValue: [48, 'ptr', 'ptr', 'size_t', 'int', 'out'],
   CreateTensorWithDataAsOrtValue: [49, 'ptr', 'ptr', 'size_t', 'ptr', 'size_t', 'int', 'out'],
+  GetTensorMutableData: [51, 'ptr', 'out'],
+  CreateMemoryInfo: [68, 'str', 'int', 'int', 'int', 'out'],
   CastTypeInfoToTensorInfo: [55, 'ptr', 'out'],
   GetTensorElementType: [60, 'ptr', 'outInt'],
   GetDimensionsCount: [61, 'ptr', 'outSize'],
@@ -36,6 +46,12 @@ const functionTable = {
   AllocatorFree: [76, 'ptr', 'ptr'],
   GetAllocatorWithDefaultOptions: [78, 'out'],
   AddSessionConfigEntry: [130, 'ptr', 'str', 'str'],
+  CreateAllocator: [131, 'ptr', 'ptr', 'out'],
+  SessionOptionsAppendExecutionProvider_CUDA_V2: [204, 'ptr', 'ptr'],
+  CreateCUDAProviderOptions: [205, 'out'],
+  UpdateCUDAProviderOptions: [206, 'ptr', 'strings', 'strings', 'size_t'],
+  SessionOptionsAppendExecutionProvider: [216, 'ptr', 'str', 'strings', 'strings', 'size_t'],
+  GetEpDevices: [303, 'ptr', 'out', 'outSize'],
 } as const satisfies Record<string, readonly [number, ...string[]]>;
 
 /** Position in `OrtApi` of the functions that free a handle and return nothing. */
@@ -47,15 +63,30 @@ const releaseTable = {
   ReleaseValue: 96,
   ReleaseTypeInfo: 98,
   ReleaseSessionOptions: 100,
+  ReleaseAllocator: 132,
+  ReleaseCUDAProviderOptions: 208,
 } as const;
 
-const numTableEntries = Math.max(...Object.values(functionTable).map(([index]) => index)) + 1;
+/** Position in `OrtApi`, result and parameter types of the functions that cannot fail. */
+const getterTable = {
+  GetKeyValuePairs: [298, 'void', 'ptr', 'out', 'out', 'outSize'],
+  HardwareDevice_Type: [307, 'int', 'ptr'],
+  HardwareDevice_VendorId: [308, 'uint32_t', 'ptr'],
+  HardwareDevice_Vendor: [309, 'str', 'ptr'],
+  HardwareDevice_DeviceId: [310, 'uint32_t', 'ptr'],
+  HardwareDevice_Metadata: [311, 'void*', 'ptr'],
+  EpDevice_Device: [316, 'void*', 'ptr'],
+} as const satisfies Record<string, readonly [number, string, ...string[]]>;
+
+const numTableEntries =
+  Math.max(...[...Object.values(functionTable), ...Object.values(getterTable)].map(([index]) => index)) + 1;
 
 /** Paths are UTF-16 on Windows, UTF-8 elsewhere. */
 const pathType = process.platform === 'win32' ? 'str16' : 'str';
 
 type FunctionName = keyof typeof functionTable;
 type ReleaseName = keyof typeof releaseTable;
+type GetterName = keyof typeof getterTable;
 type KoffiType = Parameters<typeof koffi.out>[0];
 type NativeFunction = ((...args: unknown[]) => unknown) & {async: (...args: unknown[]) => void};
 
@@ -64,6 +95,7 @@ export class OrtApi {
   readonly version: string;
   readonly #functions: Record<FunctionName, NativeFunction>;
   readonly #releases: Record<ReleaseName, NativeFunction>;
+  readonly #getters: Record<GetterName, NativeFunction>;
   readonly #getErrorMessage: NativeFunction;
   /** The library is unloaded when nothing refers to its handle any more, while its functions may still be called. */
   readonly library: unknown;
@@ -73,6 +105,8 @@ export class OrtApi {
    * @throws ModelError when the file cannot be loaded or is too old for this API version
    */
   constructor(libraryPath: string) {
+    // Can be set only before the first library is loaded.
+    if (koffi.config().async_stack_size !== asyncStackBytes) koffi.config({async_stack_size: asyncStackBytes});
     const base = loadApiBase(libraryPath);
     this.library = base.library;
     this.version = base.version;
@@ -81,6 +115,9 @@ export class OrtApi {
       bind(table[index], 'void*', types.map(parameterType)),
     );
     this.#releases = mapValues(releaseTable, (index) => bind(table[index], 'void', ['void*']));
+    this.#getters = mapValues(getterTable, ([index, result, ...types]) =>
+      bind(table[index], result, types.map(parameterType)),
+    );
     this.#getErrorMessage = bind(table[2], 'str', ['void*']);
   }
 
@@ -109,6 +146,11 @@ export class OrtApi {
         }
       });
     });
+  }
+
+  /** Calls a function that cannot fail. */
+  get(name: GetterName, ...args: unknown[]): unknown {
+    return this.#getters[name](...args);
   }
 
   release(name: ReleaseName, handle: Handle): void {
@@ -161,6 +203,8 @@ function parameterType(type: string): KoffiType {
       return koffi.out(koffi.pointer('int'));
     case 'path':
       return pathType;
+    case 'strings':
+      return 'const char **';
     default:
       return type;
   }

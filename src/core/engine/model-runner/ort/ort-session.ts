@@ -2,24 +2,24 @@
 import koffi from 'koffi';
 import type {Handle} from './ort-api.ts';
 import type {OrtEnvironment} from './ort-environment.ts';
-import {type ElementType, elementTypes, type OrtTensor} from './ort-tensor.ts';
+import type {OrtTensor} from './ort-tensor.ts';
 
 /** Levels of graph optimization in the C API. */
 const optimizeAll = 99;
+
+/** What computes instead of the CPU, by the library's name for it. */
+export interface OrtProvider {
+  name: string;
+  options: Readonly<Record<string, string>>;
+}
 
 export interface OrtSessionOptions {
   /** Threads of one run, the calling one included. */
   numThreads: number;
   /** Further settings by the names of the library, e.g. `session.intra_op.allow_spinning`. */
   configEntries?: Record<string, string>;
-}
-
-/** What the graph says of an input or output. */
-export interface OrtValueInfo {
-  /** Null = a type that nothing here uses. */
-  type: ElementType | null;
-  /** -1 for sizes that are open. */
-  dims: readonly number[];
+  /** Absent or null = the CPU. */
+  provider?: OrtProvider | null;
 }
 
 export class OrtSession {
@@ -31,10 +31,13 @@ export class OrtSession {
   readonly #outputNameList: NativeStrings;
   #isClosed = false;
 
-  /** @throws GenerationError when the graph cannot be loaded */
-  constructor(environment: OrtEnvironment, modelPath: string, options: OrtSessionOptions) {
+  /**
+   * @param model path or content of a graph
+   * @throws GenerationError when the graph cannot be loaded
+   */
+  constructor(environment: OrtEnvironment, model: string | Uint8Array, options: OrtSessionOptions) {
     this.#environment = environment;
-    this.#handle = createSession(environment, modelPath, options);
+    this.#handle = createSession(environment, model, options);
     this.inputNames = this.#readNames('Input');
     this.outputNames = this.#readNames('Output');
     this.#inputNameList = new NativeStrings(this.inputNames);
@@ -62,23 +65,9 @@ export class OrtSession {
     );
   }
 
-  /** @throws GenerationError when the graph has no such input or output */
-  describe(side: 'Input' | 'Output', name: string): OrtValueInfo {
-    const {api} = this.#environment;
-    const index = (side === 'Input' ? this.inputNames : this.outputNames).indexOf(name);
-    const info = api.create(`SessionGet${side}TypeInfo`, this.#handle, index);
-    try {
-      const tensor = api.create('CastTypeInfoToTensorInfo', info);
-      const type: [number] = [0];
-      api.call('GetTensorElementType', tensor, type);
-      const count: [number | bigint] = [0];
-      api.call('GetDimensionsCount', tensor, count);
-      const dims = new BigInt64Array(Number(count[0]));
-      if (dims.length > 0) api.call('GetDimensions', tensor, dims, dims.length);
-      return {type: elementTypeNumbered(type[0]), dims: Array.from(dims, Number)};
-    } finally {
-      api.release('ReleaseTypeInfo', info);
-    }
+  /** The allocator of this session for memory of a kind; whoever asks for it releases it. */
+  createAllocator(memory: Handle): Handle {
+    return this.#environment.api.create('CreateAllocator', this.#handle, memory);
   }
 
   close(): void {
@@ -101,12 +90,7 @@ export class OrtSession {
   }
 }
 
-function elementTypeNumbered(number: number): ElementType | null {
-  const names = Object.keys(elementTypes) as ElementType[];
-  return names.find((name) => elementTypes[name] === number) ?? null;
-}
-
-function createSession(environment: OrtEnvironment, modelPath: string, options: OrtSessionOptions): Handle {
+function createSession(environment: OrtEnvironment, model: string | Uint8Array, options: OrtSessionOptions): Handle {
   const {api} = environment;
   const settings = api.create('CreateSessionOptions');
   try {
@@ -115,10 +99,17 @@ function createSession(environment: OrtEnvironment, modelPath: string, options: 
     for (const [key, value] of Object.entries(options.configEntries ?? {})) {
       api.call('AddSessionConfigEntry', settings, key, value);
     }
-    return api.create('CreateSession', environment.handle, modelPath, settings);
+    if (options.provider) appendProvider(environment, settings, options.provider);
+    if (typeof model === 'string') return api.create('CreateSession', environment.handle, model, settings);
+    return api.create('CreateSessionFromArray', environment.handle, model, model.length, settings);
   } finally {
     api.release('ReleaseSessionOptions', settings);
   }
+}
+
+function appendProvider({api}: OrtEnvironment, settings: Handle, {name, options}: OrtProvider): void {
+  const [keys, values] = [Object.keys(options), Object.values(options)];
+  api.call('SessionOptionsAppendExecutionProvider', settings, name, keys, values, keys.length);
 }
 
 function handlesOf(tensors: readonly OrtTensor[]): BigUint64Array {

@@ -10,6 +10,14 @@ import type {OrtEnvironment} from './ort-environment.ts';
 export const elementTypes = {float32: 1, uint8: 2, int32: 6, int64: 7, float16: 10} as const;
 export type ElementType = keyof typeof elementTypes;
 
+export const elementBytes: Readonly<Record<ElementType, number>> = {
+  float32: 4,
+  uint8: 1,
+  int32: 4,
+  int64: 8,
+  float16: 2,
+};
+
 type TensorData = Float32Array | Int32Array | BigInt64Array | Uint8Array;
 
 const elementTypeOf = (data: TensorData): ElementType => {
@@ -43,6 +51,7 @@ export class OrtTensor {
   /**
    * A tensor over a part of some memory.
    * @param memory what keeps the address valid; referenced as long as the tensor
+   * @param memoryInfo the kind of memory; the CPU's by default
    */
   static at(
     environment: OrtEnvironment,
@@ -51,10 +60,11 @@ export class OrtTensor {
     type: ElementType,
     numBytes: number,
     dims: readonly number[],
+    memoryInfo: Handle = environment.cpuMemory,
   ): OrtTensor {
     const handle = environment.api.create(
       'CreateTensorWithDataAsOrtValue',
-      environment.cpuMemory,
+      memoryInfo,
       address,
       numBytes,
       BigInt64Array.from(dims, BigInt),
@@ -64,7 +74,24 @@ export class OrtTensor {
     return new OrtTensor(environment, memory, handle);
   }
 
-  /** Frees the native handle; the memory stays its owner's. */
+  /** A tensor with memory of its own from an allocator of the library. */
+  static allocate(
+    environment: OrtEnvironment,
+    allocator: Handle,
+    type: ElementType,
+    dims: readonly number[],
+  ): OrtTensor {
+    const shape = BigInt64Array.from(dims, BigInt);
+    const handle = environment.api.create('CreateTensorAsOrtValue', allocator, shape, dims.length, elementTypes[type]);
+    return new OrtTensor(environment, null, handle);
+  }
+
+  /** Where the library keeps the content; on some devices the handle of a buffer instead of an address. */
+  get address(): Handle {
+    return this.#environment.api.create('GetTensorMutableData', this.handle);
+  }
+
+  /** Frees the native handle, and the memory when the library allocated it. */
   release(): void {
     this.#environment.api.release('ReleaseValue', this.handle);
   }
