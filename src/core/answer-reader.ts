@@ -66,13 +66,19 @@ export class AnswerReader {
   readonly #options: ChoiceOptions;
   /** False for a request without tools on a server that reads nothing else. */
   readonly #isAsked: boolean;
+  /** What calls hold the answer to; null = nothing. */
+  readonly #callConstraint: StructuredOutputs | null;
 
-  /** @param tail the end of the prompt as text, special tokens included */
+  /**
+   * @param tail the end of the prompt as text, special tokens included
+   * @throws ValidationError when the demanded calls cannot be had, or definitions of tools contradict each other
+   */
   constructor(formats: AnswerFormats, request: ReadRequest, tail: string) {
     this.#formats = formats;
     this.#request = request;
     this.#isAsked = formats.reasoning !== null || request.tool_choice !== 'none';
     this.context = parserContextOf(request, tail, formats);
+    this.#callConstraint = this.#constrainCalls();
     this.#options = {
       dropsCalls: request.tool_choice === null,
       stopSparesReasoning: request.stop_spares_reasoning ?? formats.stopSparesReasoning,
@@ -106,12 +112,17 @@ export class AnswerReader {
   /**
    * What the answer is held to: demanded calls take the place of what the request states, free ones give way to it.
    * @param stated null = the request states nothing
-   * @throws ValidationError when definitions of tools contradict each other
    */
   constraint(stated: StructuredOutputs | null): StructuredOutputs | null {
-    const {tool, strictLevel} = this.#formats;
-    if (tool === null || (stated !== null && this.context.toolChoice === 'auto')) return stated;
-    return callConstraint(this.#request, tool, strictLevel) ?? stated;
+    if (stated !== null && this.context.toolChoice === 'auto') return stated;
+    return this.#callConstraint ?? stated;
+  }
+
+  #constrainCalls(): StructuredOutputs | null {
+    const {tool: format, strictLevel: level} = this.#formats;
+    if (format === null) return null;
+    const {templateKwargs: variables} = this.#request;
+    return callConstraint(this.#request, {format, level, mayThink: this.readsReasoning, variables});
   }
 
   /** True when thoughts are told apart. */

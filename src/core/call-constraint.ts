@@ -3,7 +3,7 @@
  * of `auto` when a tool or the server is strict. The result has the form of `structured_outputs`.
  */
 import {ValidationError} from './errors.ts';
-import {type CallableFunction, callsAsTag} from './parsers/call-tags.ts';
+import {type CallableFunction, type CallRules, callsAsTag} from './parsers/call-tags/calls-as-tag.ts';
 import type {ToolFormat} from './parsers/format.ts';
 import type {JsonSchema} from './parsers/output-parser.ts';
 import type {ChatCompletionRequest} from './protocol/openai/chat-completion.ts';
@@ -31,37 +31,68 @@ const NOTHING_ASKED: StructuredOutputs = {
 
 const NO_PARAMETERS: Schema = {type: 'object', properties: {}};
 
-/** Null when the tools ask for nothing. @throws ValidationError when definitions of schemas contradict each other */
-export function callConstraint(request: CallRequest, format: ToolFormat, level: StrictLevel): StructuredOutputs | null {
+export interface CallSetting extends Pick<CallRules, 'mayThink' | 'variables'> {
+  format: ToolFormat;
+  level: StrictLevel;
+}
+
+/**
+ * Null when the tools ask for nothing.
+ * @throws ValidationError when the format cannot demand calls, or definitions of schemas contradict each other
+ */
+export function callConstraint(request: CallRequest, setting: CallSetting): StructuredOutputs | null {
   const {tool_choice: choice} = request;
   const tools = (request.tools ?? []).map((tool) => tool.function);
   if (choice === null || choice === 'none' || tools.length === 0) return null;
-  if (choice === 'auto') return freeCalls(tools, request, format, level);
+  if (choice === 'auto') return freeCalls(tools, request, setting);
   const called = typeof choice === 'object' ? tools.filter(({name}) => name === choice.function.name) : tools;
   const onlyOne = typeof choice === 'object' || !request.parallel_tool_calls;
-  if (format.forcedCalls === 'native') return asTag(called, format, level, {mustCall: true, onlyOne});
-  return {...NOTHING_ASKED, json: typeof choice === 'object' ? parametersOf(called[0]) : callsSchema(tools, onlyOne)};
+  switch (setting.format.forcedCalls) {
+    case 'native':
+      return asTag(called, setting, {mustCall: true, onlyOne});
+    case 'json':
+      return typeof choice === 'object' ? namedAsJson(called[0], setting) : asJson(callsSchema(tools, onlyOne));
+    case 'unheld':
+      return null;
+    case 'refused':
+      throw refusedChoice(typeof choice === 'object' ? 'named' : 'required');
+  }
+}
+
+function namedAsJson(tool: Tool | undefined, {format}: CallSetting): StructuredOutputs {
+  if (format.namesInMarkupOnly !== true) return asJson(parametersOf(tool));
+  throw new ValidationError(
+    `tool_choice=function "${tool?.name}" requires strict tool calling with the ${format.names[0]} tool call parser`,
+    {param: 'tool_choice'},
+  );
+}
+
+const asJson = (json: Record<string, unknown>): StructuredOutputs => ({...NOTHING_ASKED, json});
+
+function refusedChoice(kind: 'required' | 'named'): ValidationError {
+  return new ValidationError(`response_template parsing cannot guarantee ${kind} tool choice for this request`, {
+    param: 'tool_choice',
+  });
 }
 
 /** Free text, unless calls are to be held to something; only one call is such a thing. */
-function freeCalls(tools: Tool[], request: CallRequest, format: ToolFormat, level: StrictLevel) {
+function freeCalls(tools: Tool[], request: CallRequest, setting: CallSetting): StructuredOutputs | null {
   const onlyOne = request.parallel_tool_calls === false;
-  const isHeld = onlyOne || level !== 'auto' || tools.some(({strict}) => strict === true);
-  return isHeld ? asTag(tools, format, level, {mustCall: false, onlyOne}) : null;
+  const isHeld = onlyOne || setting.level !== 'auto' || tools.some(({strict}) => strict === true);
+  return isHeld ? asTag(tools, setting, {mustCall: false, onlyOne}) : null;
 }
 
 function asTag(
   tools: readonly Tool[],
-  format: ToolFormat,
-  level: StrictLevel,
-  rules: Parameters<typeof callsAsTag>[2],
+  {format, level, mayThink, variables}: CallSetting,
+  rules: Pick<CallRules, 'mustCall' | 'onlyOne'>,
 ): StructuredOutputs | null {
   const functions: CallableFunction[] = tools.map((tool) => ({name: tool.name, schema: heldSchema(tool, level)}));
-  const tag = callsAsTag(format, functions, rules);
+  const tag = callsAsTag(format, functions, {...rules, mayThink, variables});
   return tag && {...NOTHING_ASKED, structural_tag: JSON.stringify(tag)};
 }
 
-/** Arguments of a tool that is not strict may be any JSON value. */
+/** Arguments of a tool that is not strict are held to no schema. */
 function heldSchema(tool: Tool, level: StrictLevel): JsonSchema {
   return tool.strict === true || level === 'parameter' ? parametersOf(tool) : true;
 }

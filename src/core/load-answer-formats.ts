@@ -5,7 +5,7 @@
 import type {AnswerFormats} from './answer-reader.ts';
 import type {StrictLevel} from './call-constraint.ts';
 import {UsageError, ValidationError} from './errors.ts';
-import {hasCallTag} from './parsers/call-tags.ts';
+import {hasCallTag} from './parsers/call-tags/calls-as-tag.ts';
 import {detectFormats} from './parsers/detect-formats.ts';
 import type {ToolFormat} from './parsers/format.ts';
 import {loadParserPlugin} from './parsers/parser-plugin.ts';
@@ -145,7 +145,8 @@ function used<T>(find: () => T): T {
 
 /** Calls come as JSON when they cannot be held to the markup, or are not to be. */
 function withEnforcement(tool: ToolFormat, {enforcesStrictToolCalling}: AnswerOptions): ToolFormat {
-  return enforcesStrictToolCalling && hasCallTag(tool) ? tool : {...tool, forcedCalls: 'json'};
+  if (tool.forcedCalls !== 'native' || (enforcesStrictToolCalling && hasCallTag(tool))) return tool;
+  return {...tool, forcedCalls: 'json'};
 }
 
 /** Formats whose calls of unknown functions are lost. */

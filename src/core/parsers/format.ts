@@ -117,8 +117,13 @@ export type ToolCallIdStyle = 'default' | 'kimi' | 'mistral';
 export interface ToolFormat extends FormatBase {
   kind: 'tool';
   machine: (context: ParserContext, parts: MachineParts) => MachineDefinition;
-  /** `json`: required and named calls come as JSON under a schema instead of the format's own markup. */
-  forcedCalls: 'native' | 'json';
+  /**
+   * How required and named calls are had: in the format's own markup under a grammar (`native`), as JSON under a schema,
+   * in markup that nothing holds the model to (`unheld`), or not at all (`refused`).
+   */
+  forcedCalls: 'native' | 'json' | 'unheld' | 'refused';
+  /** A named function can be demanded in the format's own markup only. */
+  namesInMarkupOnly?: boolean;
   /**
    * Without permission to call: the text is left alone (`raw`), markup is recognised and dropped, or calls are read all
    * the same (`read`) and dropped behind the parser.

@@ -5,7 +5,7 @@
 
 import type {JsonSchema} from '../output-parser.ts';
 
-type SchemaType = 'null' | 'integer' | 'number' | 'boolean' | 'object' | 'array' | 'string';
+export type SchemaType = 'null' | 'integer' | 'number' | 'boolean' | 'object' | 'array' | 'string';
 
 const ALIASES: Readonly<Record<string, SchemaType>> = {
   int: 'integer',
@@ -62,7 +62,7 @@ export function isPlainString(schema: JsonSchema | undefined): boolean {
 }
 
 /** Types that a schema allows; only `string` when it says nothing. */
-function allowedTypes(schema: JsonSchema | undefined): ReadonlySet<SchemaType> {
+export function allowedTypes(schema: JsonSchema | undefined): ReadonlySet<SchemaType> {
   const types = new Set<SchemaType>();
   collectTypes(schema, types, 0);
   return types.size === 0 ? new Set(['string']) : types;

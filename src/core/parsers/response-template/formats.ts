@@ -154,9 +154,11 @@ const common = {
   machine: templateMachine,
 } as const;
 
-const NAMES = ['hf', 'beam'] as const;
+const FORCED_CALLS = {hf: 'refused', beam: 'native'} as const;
 
-export const responseTemplateFormats: readonly Format[] = NAMES.flatMap((name): Format[] => [
-  {kind: 'tool', names: [name], forcedCalls: 'native', whenNone: 'drop-markup', ...common},
-  {kind: 'reasoning', names: [name], ...common},
-]);
+export const responseTemplateFormats: readonly Format[] = Object.entries(FORCED_CALLS).flatMap(
+  ([name, forcedCalls]): Format[] => [
+    {kind: 'tool', names: [name], forcedCalls, whenNone: 'drop-markup', ...common},
+    {kind: 'reasoning', names: [name], ...common},
+  ],
+);

@@ -75,6 +75,6 @@ function startMode({chatTemplateKwargs, promptTail}: ParserContext, parts: Machi
 const shared = {names: ['kimi_k3'], keepsSpecialTokens: 'always', family: 'kimi_k3', machine: kimiK3} as const;
 
 export const kimiK3Formats: readonly Format[] = [
-  {...shared, kind: 'tool', forcedCalls: 'native', whenNone: 'drop-markup'},
+  {...shared, kind: 'tool', forcedCalls: 'native', namesInMarkupOnly: true, whenNone: 'drop-markup'},
   {...shared, kind: 'reasoning'},
 ];

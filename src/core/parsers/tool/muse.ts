@@ -93,7 +93,7 @@ export const museFormats: readonly Format[] = profiles.flatMap(([names, profile]
     machine: (_context: unknown, parts: MachineParts) => muse(profile, parts),
   } as const;
   return [
-    {...shared, kind: 'tool', forcedCalls: 'native', whenNone: 'raw'},
+    {...shared, kind: 'tool', forcedCalls: 'unheld', whenNone: 'raw'},
     {...shared, kind: 'reasoning'},
   ];
 });
