@@ -45,7 +45,7 @@ export const vllmFlags: ReadonlyMap<string, VllmFlag> = new Map<string, VllmFlag
   ['log-config-file', ignored('value')],
   ['max-log-len', supported],
   ['h11-max-incomplete-event-size', supported],
-  ['h11-max-header-count', ignored('value')],
+  ['h11-max-header-count', supported],
   ['api-server-count', ignored('value', '1')],
   ['disable-fastapi-docs', supported],
   ['enable-offline-docs', ignored('nothing')],

@@ -25,10 +25,18 @@ function answerWhileLoading(request: IncomingMessage, response: ServerResponse):
   else response.setHeader('content-type', 'application/json').end(LOADING_BODY);
 }
 
-/** Bytes that are no HTTP get one line and the end of the connection. */
-function refuseBadRequest(_error: Error, socket: Duplex): void {
-  if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
+/** Bytes that are no HTTP, or headers that are too long, get one line and the end of the connection. */
+function refuseBadRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
+  const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request';
+  if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
   else socket.destroy();
+}
+
+/** A request with more headers than a client has reason to send ends its connection, too. */
+function refuseHeaders(response: ServerResponse, numHeaders: number, maxHeaderCount: number): void {
+  const message = `The request has ${numHeaders} headers; at most ${maxHeaderCount} are allowed (--h11-max-header-count).`;
+  response.writeHead(431, {connection: 'close', 'content-type': 'application/json'});
+  response.end(JSON.stringify(errorBody(431, 'Request Header Fields Too Large', message)));
 }
 
 function keepAliveSeconds(): number {
@@ -53,21 +61,26 @@ export interface HttpServerOptions {
   /** Null for plain HTTP. */
   tls?: HttpsOptions | null;
   maxHeaderBytes?: number;
+  /** Requests with more headers are refused. */
+  maxHeaderCount?: number;
 }
 
-export function createHttpServer({tls = null, maxHeaderBytes}: HttpServerOptions = {}): HttpServer {
+export function createHttpServer(options: HttpServerOptions = {}): HttpServer {
+  const {tls = null, maxHeaderBytes, maxHeaderCount = Number.POSITIVE_INFINITY} = options;
   let current: Handler = answerWhileLoading;
   let numOpenAnswers = 0;
   const answer: Handler = (request, response) => {
     numOpenAnswers++;
     response.once('close', () => numOpenAnswers--);
-    current(request, response);
+    const numHeaders = request.rawHeaders.length / 2;
+    if (numHeaders > maxHeaderCount) refuseHeaders(response, numHeaders, maxHeaderCount);
+    else current(request, response);
   };
   const limits = maxHeaderBytes === undefined ? {} : {maxHeaderSize: maxHeaderBytes};
   const tlsServer = tls === null ? null : createTlsServer({...tls, ...limits}, answer);
   const server: Server = tlsServer ?? createServer(limits, answer);
   server.keepAliveTimeout = keepAliveSeconds() * 1000;
-  // Node would drop the headers beyond its count in silence; their size is limited already.
+  // Node would drop the headers beyond its own count in silence.
   server.maxHeadersCount = 0;
   server.on('clientError', refuseBadRequest);
   return {

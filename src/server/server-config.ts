@@ -70,6 +70,10 @@ export const serverOptionsSchema = z.object({
     group: 'Frontend',
     valueName: 'BYTES',
   }),
+  h11MaxHeaderCount: z.int().min(1).default(256).meta({
+    description: 'Most headers that a request may have',
+    group: 'Frontend',
+  }),
   plugin: textList.default([]).meta({
     description: 'Modules that add routes, as files or packages',
     group: 'Frontend',

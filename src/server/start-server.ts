@@ -71,7 +71,8 @@ export async function startServer(options: ServeOptions, context: StartContext):
   if (options.deployment) checkDeployment(options.deployment);
   const tls = await readTlsOptions(options.server);
   const plugins = await loadPlugins(options.server.plugin);
-  const http = createHttpServer({tls, maxHeaderBytes: options.server.h11MaxIncompleteEventSize});
+  const {h11MaxIncompleteEventSize: maxHeaderBytes, h11MaxHeaderCount: maxHeaderCount} = options.server;
+  const http = createHttpServer({tls, maxHeaderBytes, maxHeaderCount});
   const place = await bindServer(http, options.server);
   try {
     const loaded = await loadModel(options, context);
@@ -112,7 +113,11 @@ async function openApp(server: ServingProcess, plugins: EndpointPlugin[], {llm}:
 }
 
 function loadModel(
+<<<<<<< Updated upstream
   {model, source, server, engine, deployment}: ServeOptions,
+=======
+  {model, source, server, engine}: ServeOptions,
+>>>>>>> Stashed changes
   {reporter, logger, loadModel = loadLlm}: StartContext,
 ) {
   const options: LoadLlmOptions = {

@@ -3,7 +3,7 @@ import {once} from 'node:events';
 import {request as httpRequest, type IncomingMessage} from 'node:http';
 import {type AddressInfo, connect} from 'node:net';
 import {describe, expect, it, vi} from 'vitest';
-import {createHttpServer} from '../../../src/server/http-server.ts';
+import {createHttpServer, type HttpServerOptions} from '../../../src/server/http-server.ts';
 import {playTokens, type ScriptedStep} from '../../support/scripted-engine-client.ts';
 import {sseEvents, streamedText} from '../../support/sse-transcript.ts';
 import {closeAppsAfterEach, openTestApp, userSays} from '../../support/test-app.ts';
@@ -162,16 +162,34 @@ describe('a client that leaves before its request is complete', () => {
   });
 });
 
-describe('headers beyond the count that Node takes', () => {
-  it('do not lose the ones behind them', async () => {
-    const http = createHttpServer({maxHeaderBytes: 1024 * 1024});
+describe('many headers', () => {
+  const many = (count: number) => Object.fromEntries(Array.from({length: count}, (_, index) => [`h${index}`, 'v']));
+  const ask = async (options: HttpServerOptions, headers: Record<string, string>) => {
+    const http = createHttpServer(options);
     http.serve((request, response) => response.end(request.headers.last));
     http.server.listen(0, '127.0.0.1');
     await once(http.server, 'listening');
     const {port} = http.server.address() as AddressInfo;
-    const headers = Object.fromEntries(Array.from({length: 3000}, (_, index) => [`h${index}`, 'v']));
     const answer = await fetch(`http://127.0.0.1:${port}/`, {headers: {...headers, last: 'here'}});
-    expect(await answer.text()).toBe('here');
+    const reply = {status: answer.status, text: await answer.text()};
     await http.close(0);
+    return reply;
+  };
+
+  it('beyond the count that Node takes do not lose the ones behind them', async () => {
+    expect(await ask({maxHeaderBytes: 1024 * 1024}, many(3000))).toEqual({status: 200, text: 'here'});
+  });
+
+  it('are refused beyond the limit, with the flag that sets it', async () => {
+    const {status, text} = await ask({maxHeaderCount: 256}, many(256));
+    expect(status).toBe(431);
+    expect(JSON.parse(text).error).toMatchObject({
+      code: 431,
+      message: expect.stringContaining('--h11-max-header-count'),
+    });
+  });
+
+  it('that are too long in sum are refused', async () => {
+    expect((await ask({maxHeaderBytes: 4096}, {big: 'x'.repeat(8000)})).status).toBe(431);
   });
 });
