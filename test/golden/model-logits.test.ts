@@ -22,8 +22,6 @@ interface Golden {
 
 const tolerance = 1e-3;
 const looseTolerance = 1;
-/** Folders whose weights are of a kind that cannot be loaded (MXFP4 outside of GGUF). */
-const foldersNotYet = new Set(['gpt_oss']);
 const modelsFolder = path.join(sharedFolder, 'models-tiny');
 
 /** A recorded file and what it is the recording of. */
@@ -51,9 +49,7 @@ function ggufRecordings(model: string): Recording[] {
 function folderRecordings(model: string): Recording[] {
   const modelPath = path.join(modelsFolder, model);
   const goldenPath = path.join(modelPath, 'golden.json');
-  return existsSync(goldenPath) && !foldersNotYet.has(model)
-    ? [{name: model, modelPath, goldenPath, isQuantized: false}]
-    : [];
+  return existsSync(goldenPath) ? [{name: model, modelPath, goldenPath, isQuantized: false}] : [];
 }
 
 const recordings = hasSharedData

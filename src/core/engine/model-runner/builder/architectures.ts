@@ -76,7 +76,7 @@ const architectures: readonly Architecture[] = [
   {
     ...plain,
     ggufName: 'gpt-oss',
-    modelTypes: [],
+    modelTypes: ['gpt_oss'],
     globalEvery: 2,
     isMixture: true,
     clampLimit: 7,

@@ -48,7 +48,9 @@ const configSchema = z.looseObject({
   logits_scaling: optionalNumber,
   quantization_config: z.looseObject({quant_method: z.string().nullish()}).nullish(),
   num_experts: optionalSize,
+  num_local_experts: optionalSize,
   num_experts_per_tok: optionalSize,
+  swiglu_limit: optionalNumber,
   norm_topk_prob: z.boolean().nullish(),
   decoder_sparse_step: optionalSize,
   mlp_only_layers: z.array(z.int()).nullish(),
@@ -83,7 +85,7 @@ export function readHfConfig(content: Record<string, unknown>, path: string): Hf
   const parsed = configSchema.safeParse(content);
   if (!parsed.success) throw schemaError(parsed.error, path);
   const file = parsed.data;
-  refuseQuantized(file, path);
+  refuseQuantized(file, architecture, path);
   const headSize = file.head_dim ?? file.hidden_size / file.num_attention_heads;
   const config: DecoderConfig = {
     architecture: file.model_type,
@@ -113,8 +115,13 @@ function schemaError(error: z.ZodError, path: string): ModelError {
   return new ModelError(`${path}: ${issue?.path.join('.')}: ${issue?.message}.`, {cause: error});
 }
 
-function refuseQuantized({quantization_config: quantization}: HfConfig, path: string): void {
-  if (!quantization) return;
+/** Experts in MXFP4 are read as they are. */
+function refuseQuantized(
+  {quantization_config: quantization}: HfConfig,
+  {clampLimit}: Architecture,
+  path: string,
+): void {
+  if (!quantization || (quantization.quant_method === 'mxfp4' && clampLimit !== null)) return;
   throw new ModelError(
     `${path}: weights quantized with "${quantization.quant_method}" are not supported. ` +
       'Use the model in float32, float16 or bfloat16 (with --quantization int8 or int4), or a GGUF file of it.',
@@ -163,14 +170,17 @@ function windowOf(file: HfConfig, {windowIsOptional}: Architecture): number | nu
 
 function readMixture(file: HfConfig, {isMixture, clampLimit}: Architecture, path: string): MixtureConfig | null {
   if (!isMixture) return null;
-  const isPlain =
-    file.norm_topk_prob === true && (file.decoder_sparse_step ?? 1) === 1 && !file.mlp_only_layers?.length;
-  if (!isPlain || !file.num_experts || !file.num_experts_per_tok) {
+  // gpt_oss knows no other way.
+  const isNormalized = file.norm_topk_prob === true || clampLimit !== null;
+  const isPlain = isNormalized && (file.decoder_sparse_step ?? 1) === 1 && !file.mlp_only_layers?.length;
+  const numExperts = file.num_experts ?? file.num_local_experts;
+  if (!isPlain || !numExperts || !file.num_experts_per_tok) {
     throw new ModelError(
       `${path}: only mixtures with num_experts, num_experts_per_tok and norm_topk_prob in every layer are supported.`,
     );
   }
-  return {numExperts: file.num_experts, numUsed: file.num_experts_per_tok, clampLimit};
+  const limit = clampLimit === null ? null : (file.swiglu_limit ?? clampLimit);
+  return {numExperts, numUsed: file.num_experts_per_tok, clampLimit: limit};
 }
 
 function readFactors(file: HfConfig, {scalesEmbedding}: Architecture) {

@@ -7,6 +7,7 @@ import {type BlockLayout, type BlockMatrix, quantizeFloats, toFloats} from '../.
 import type {SafetensorsTensor} from '../../../model/safetensors/safetensors-file.ts';
 import type {SafetensorsFolder} from '../../../model/safetensors/safetensors-folder.ts';
 import type {Architecture} from './architectures.ts';
+import {type DerivedTensor, isPackedExperts, packedExperts} from './packed-experts.ts';
 import {concatFloats, type TensorReader, type WeightTensor} from './weight-source.ts';
 
 export type Quantization = 'none' | 'int8' | 'int4';
@@ -34,6 +35,7 @@ const layerNames: Readonly<Record<string, string>> = {
   'mlp.gate_up_proj': 'ffn_up',
   'mlp.down_proj': 'ffn_down',
   'mlp.gate': 'ffn_gate_inp',
+  'mlp.router': 'ffn_gate_inp',
   input_layernorm: 'attn_norm',
   pre_feedforward_layernorm: 'ffn_norm',
   post_feedforward_layernorm: 'post_ffw_norm',
@@ -46,8 +48,7 @@ const expertNames: Readonly<Record<string, string>> = {
   down_proj: 'ffn_down_exps',
 };
 
-/** The norm behind attention is the one before the MLP, unless the MLP has its own. */
-const normBehindAttention = {before: 'ffn_norm', around: 'post_attention_norm', after: 'post_attention_norm'} as const;
+const mxfp4Layout: BlockLayout = {bits: 8, blockSize: 32, hasCorrections: false};
 
 export interface HfTensorOptions {
   architecture: Architecture;
@@ -62,23 +63,32 @@ export class HfTensors implements TensorReader {
   readonly #folder: SafetensorsFolder;
   /** One tensor of the file, or one for each expert. */
   readonly #originals = new Map<string, SafetensorsTensor[]>();
+  /** Tensors that are made of others. */
+  readonly #derived: ReadonlyMap<string, DerivedTensor>;
   readonly #addsOne: boolean;
 
   constructor(folder: SafetensorsFolder, {architecture, quantization, isTied}: HfTensorOptions) {
     this.path = folder.path;
     this.#folder = folder;
     this.#addsOne = architecture.hfNormsAddOne;
+    this.#derived = packedExperts(folder.tensors, (tensor) => folder.read(tensor));
     for (const original of folder.tensors) {
+      if (isPackedExperts(original.name)) continue;
       const place = graphPlace(original.name, architecture);
       if (place === null || (isTied && place.name === 'output.weight')) continue;
       const parts = this.#originals.get(place.name) ?? [];
       parts[place.part] = original;
       this.#originals.set(place.name, parts);
     }
-    this.tensors = new Map([...this.#originals].map(([name, parts]) => [name, toWeight(name, parts, quantization)]));
+    this.tensors = new Map([
+      ...[...this.#originals].map(([name, parts]) => [name, toWeight(name, parts, quantization)] as const),
+      ...[...this.#derived].map(([name, tensor]) => [name, toDerivedWeight(name, tensor, quantization)] as const),
+    ]);
   }
 
   async readFloats({name}: WeightTensor): Promise<Float32Array> {
+    const derived = this.#derived.get(name);
+    if (derived) return derived.readFloats();
     const parts: Float32Array[] = [];
     for (const original of this.#originals.get(name) ?? []) parts.push(await this.#readPart(original));
     const floats = concatFloats(parts);
@@ -94,6 +104,8 @@ export class HfTensors implements TensorReader {
   }
 
   async readBlocks(tensor: WeightTensor): Promise<BlockMatrix> {
+    const derived = this.#derived.get(tensor.name);
+    if (derived?.isBlocks) return derived.readBlocks();
     return quantizeFloats(await this.readFloats(tensor), tensor.layout?.bits ?? 8);
   }
 
@@ -103,16 +115,27 @@ export class HfTensors implements TensorReader {
 }
 
 /** Where a tensor of the file belongs; null for buffers that are no weights. */
-function graphPlace(name: string, {norms}: Architecture): {name: string; part: number} | null {
+function graphPlace(name: string, architecture: Architecture): {name: string; part: number} | null {
   if (name.endsWith('rotary_emb.inv_freq')) return null;
+  const [, sinksLayer] = /^model\.layers\.(\d+)\.self_attn\.sinks$/.exec(name) ?? [];
+  if (sinksLayer !== undefined) return {name: `blk.${sinksLayer}.attn_sinks.weight`, part: 0};
   const match = /^model\.layers\.(\d+)\.(.+)\.(weight|bias)$/.exec(name);
   if (!match) return {name: outerNames[name] ?? name, part: 0};
   const [, layer, part = '', kind] = match;
   const [, expert, matrix = ''] = /^mlp\.experts\.(\d{1,4})\.(\w+)$/.exec(part) ?? [];
   if (expert !== undefined)
     return {name: `blk.${layer}.${expertNames[matrix] ?? matrix}.${kind}`, part: Number(expert)};
-  const known = part === 'post_attention_layernorm' ? normBehindAttention[norms] : layerNames[part];
+  const known = part === 'post_attention_layernorm' ? normBehindAttention(architecture) : layerNames[part];
   return {name: known === undefined ? name : `blk.${layer}.${known}.${kind}`, part: 0};
+}
+
+/** It is the norm before the MLP, unless the MLP has its own. */
+function normBehindAttention({norms, mlpNorm}: Architecture): string {
+  return norms === 'before' ? mlpNorm : 'post_attention_norm';
+}
+
+function toDerivedWeight(name: string, {shape, isBlocks}: DerivedTensor, quantization: Quantization): WeightTensor {
+  return {name, shape, layout: isBlocks ? mxfp4Layout : layoutFor(name, shape, quantization)};
 }
 
 function toWeight(name: string, parts: readonly SafetensorsTensor[], quantization: Quantization): WeightTensor {
