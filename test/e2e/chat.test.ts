@@ -4,52 +4,20 @@
  */
 import {execFileSync} from 'node:child_process';
 import {readFileSync} from 'node:fs';
-import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
-import type {AddressInfo} from 'node:net';
 import {join} from 'node:path';
-import {text as readStream} from 'node:stream/consumers';
-import {setTimeout as delay} from 'node:timers/promises';
 import {afterAll, beforeAll, describe, expect, it, onTestFinished, vi} from 'vitest';
 import {programPath, runProgram} from '../support/run-program.ts';
+import {startTalkingServer, type TalkingServer} from '../support/talking-server.ts';
 import {createTemporaryFolder} from '../support/temporary-folder.ts';
 
-let server: Server;
+let server: TalkingServer;
 let url: string;
-/** Requests whose client left before the end. */
-let numClosedEarly = 0;
 
 beforeAll(async () => {
-  server = createServer((request, response) => void answer(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  server = await startTalkingServer();
+  url = server.url;
 });
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
-
-async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  if (request.url === '/v1/models') return void response.end('{"data":[{"id":"scripted","max_model_len":4096}]}');
-  const {messages} = JSON.parse(await readStream(request)) as {messages: {content: string}[]};
-  const question = messages.at(-1)!.content;
-  response.on('close', () => {
-    if (!response.writableFinished) numClosedEarly++;
-  });
-  response.setHeader('content-type', 'text/event-stream');
-  const send = (delta: object, finish_reason: string | null = null) =>
-    response.write(`data: ${JSON.stringify({choices: [{index: 0, delta, finish_reason}]})}\n\n`);
-  if (question === 'boom') {
-    send({content: 'two tokens'});
-    return void response.end('data: {"error":{"message":"boom"}}\n\ndata: [DONE]\n\n');
-  }
-  const lines = question.startsWith('long') ? Number(question.split(' ')[1]) : 0;
-  for (let line = 0; line < lines && !response.destroyed; line++) {
-    send({content: `answer line ${line} 漢字 😀\n${line % 5 === 4 ? '\n' : ''}`});
-    await delay(10);
-  }
-  send({content: `You sent ${question.length} characters.`}, 'stop');
-  response.end('data: [DONE]\n\n');
-}
+afterAll(() => server.close());
 
 describe('chat in a pipe', () => {
   it('prints the answer and nothing else', async () => {
@@ -91,7 +59,24 @@ async function openScreen({columns = 80, rows = 24} = {}) {
   const tmux = (...argv: string[]) => execFileSync('tmux', ['-S', join(folder, 'socket'), ...argv], {encoding: 'utf8'});
   onTestFinished(() => void tmux('kill-server'));
   const command = `for i in $(seq 40); do echo history $i; done; XDG_DATA_HOME=${folder} ${process.execPath} ${programPath} chat --url ${url}; sleep 60`;
-  tmux('-f', '/dev/null', 'new-session', '-d', '-x', String(columns), '-y', String(rows), `sleep 0.5; ${command}`);
+  tmux(
+    '-f',
+    '/dev/null',
+    'start-server',
+    ';',
+    'set-option',
+    '-g',
+    'history-limit',
+    '20000',
+    ';',
+    'new-session',
+    '-d',
+    '-x',
+    String(columns),
+    '-y',
+    String(rows),
+    `sleep 0.5; ${command}`,
+  );
   tmux('pipe-pane', `cat > ${log}`);
   const screen = {
     tmux,
@@ -132,6 +117,17 @@ describe.skipIf(!hasTmux)('chat on a screen (needs tmux)', () => {
     expect(screen.bytes()).not.toMatch(/\u001b\[[23]J/);
   });
 
+  it('writes little at 2000 tokens a second, and each word once', async () => {
+    const screen = await openScreen();
+    screen.send('fast 6000 2000', 'Enter');
+    await screen.shows('You sent 14 characters');
+    const words = screen.all().match(/\bword\d+\b/g);
+    expect(words).toEqual(Array.from({length: 6000}, (_, index) => `word${index}`));
+    expect(screen.all().match(/^history \d+$/gm)).toHaveLength(40);
+    expect(screen.bytes()).not.toMatch(/\u001b\[[23]J/);
+    expect(screen.bytes().length / 6000).toBeLessThan(30);
+  });
+
   it('sends a paste of a hundred lines as one message, after Enter', async () => {
     const screen = await openScreen();
     const pasted = Array.from({length: 100}, (_, line) => `line ${line}`).join('\n');
@@ -147,9 +143,9 @@ describe.skipIf(!hasTmux)('chat on a screen (needs tmux)', () => {
     const screen = await openScreen();
     screen.send('long 5000', 'Enter');
     await screen.shows('answer line 10 ');
-    const before = numClosedEarly;
+    const before = server.numClosedEarly();
     screen.send('Escape');
-    await vi.waitFor(() => expect(numClosedEarly).toBe(before + 1), {timeout: 1000});
+    await vi.waitFor(() => expect(server.numClosedEarly()).toBe(before + 1), {timeout: 1000});
     await screen.shows('(stopped)');
     screen.send('again', 'Enter');
     await screen.shows('You sent 5 characters');
