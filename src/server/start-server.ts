@@ -113,11 +113,7 @@ async function openApp(server: ServingProcess, plugins: EndpointPlugin[], {llm}:
 }
 
 function loadModel(
-<<<<<<< Updated upstream
   {model, source, server, engine, deployment}: ServeOptions,
-=======
-  {model, source, server, engine}: ServeOptions,
->>>>>>> Stashed changes
   {reporter, logger, loadModel = loadLlm}: StartContext,
 ) {
   const options: LoadLlmOptions = {
