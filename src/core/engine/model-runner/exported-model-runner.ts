@@ -4,58 +4,49 @@
  * copied row by row, so a long chunk costs more here than with a graph of our own.
  */
 import {assertInvariant} from '../../util/assert.ts';
-import {ArenaModelRunner} from './arena-model-runner.ts';
+import {ArenaModelRunner, type ArenaModelRunnerOptions} from './arena-model-runner.ts';
+import {cacheIndex, exportedStep} from './exported-inputs.ts';
+import type {ExportedLayout} from './exported-model.ts';
 import type {RowChunk} from './model-runner.ts';
-import {OrtTensor} from './ort/ort-tensor.ts';
+import type {OrtEnvironment} from './ort/ort-environment.ts';
+import type {OrtSession} from './ort/ort-session.ts';
+import type {OrtTensor} from './ort/ort-tensor.ts';
 
 export class ExportedModelRunner extends ArenaModelRunner {
+  readonly #layout: ExportedLayout;
+
+  /** Takes over environment and session: `close` closes them. */
+  constructor(
+    environment: OrtEnvironment,
+    session: OrtSession,
+    layout: ExportedLayout,
+    options: ArenaModelRunnerOptions,
+  ) {
+    super(environment, session, options);
+    this.#layout = layout;
+  }
+
   protected async run(chunks: readonly RowChunk[], sequence: number, firstLogitRow: number): Promise<number> {
-    const all = new Float32Array(chunks.length * sequence * this.vocabSize);
-    const byName = this.#tensorsByName(chunks, sequence, all);
+    const {tensors, logits} = exportedStep(this.environment, this.#layout, this.vocabSize, chunks, sequence);
     const cache = this.arena.view((chunks[0] as RowChunk).row, chunks.length);
-    const tensorFor = (name: string) => byName.get(name) ?? cacheTensor(cache, name);
+    const tensorFor = (name: string) => tensors.get(name) ?? cacheTensor(cache, name);
     try {
       await this.session.run(this.session.inputNames.map(tensorFor), this.session.outputNames.map(tensorFor));
     } finally {
-      for (const tensor of byName.values()) tensor.release();
+      for (const tensor of tensors.values()) tensor.release();
     }
-    return this.#keepWanted(chunks, sequence, all, firstLogitRow);
-  }
-
-  #tensorsByName(chunks: readonly RowChunk[], sequence: number, logits: Float32Array): Map<string, OrtTensor> {
-    const numRows = chunks.length;
-    const total = Math.max(...chunks.map((chunk) => chunk.start + sequence));
-    const inputIds = new BigInt64Array(numRows * sequence);
-    const mask = new BigInt64Array(numRows * total);
-    chunks.forEach((chunk, row) => {
-      mask.fill(1n, row * total, row * total + chunk.start + sequence);
-      for (let index = 0; index < sequence; index++) {
-        inputIds[row * sequence + index] = BigInt(chunk.tokenIds[index] as number);
-      }
-    });
-    const over = (data: BigInt64Array | Float32Array, dims: number[]) => OrtTensor.over(this.environment, data, dims);
-    return new Map([
-      ['input_ids', over(inputIds, [numRows, sequence])],
-      ['attention_mask', over(mask, [numRows, total])],
-      ['logits', over(logits, [numRows, sequence, this.vocabSize])],
-    ]);
-  }
-
-  #keepWanted(chunks: readonly RowChunk[], sequence: number, all: Float32Array, firstRow: number): number {
-    let next = firstRow;
-    for (const [row, {numLogits}] of chunks.entries()) {
-      const end = (row + 1) * sequence * this.vocabSize;
-      this.logits.set(all.subarray(end - numLogits * this.vocabSize, end), next * this.vocabSize);
+    let next = firstLogitRow;
+    for (const [index, {numLogits}] of chunks.entries()) {
+      this.logits.set(logits.lastOf(index, numLogits), next * this.vocabSize);
       next += numLogits;
     }
-    return next - firstRow;
+    return next - firstLogitRow;
   }
 }
 
 /** `past_key_values.3.value` and `present.3.value` are the same memory. */
 function cacheTensor(cache: readonly OrtTensor[], name: string): OrtTensor {
-  const [, layer, part] = /^(?:past_key_values|present)\.(\d+)\.(key|value)$/.exec(name) ?? [];
-  const tensor = cache[2 * Number(layer) + Number(part === 'value')];
+  const tensor = cache[cacheIndex(name) ?? -1];
   assertInvariant(tensor, `${name} is an input or output of the layout`);
   return tensor;
 }

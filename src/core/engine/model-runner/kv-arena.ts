@@ -1,15 +1,17 @@
 /**
- * Memory of the KV cache on the CPU: for each layer a key and a value buffer `[rows, kv heads, capacity, head size]` in
- * float32. Pages that were never written cost nothing. The forward pass reads and writes rows in place through tensors
- * over a part of the same memory, so a batch of neighbouring rows or a single row is a view and never a copy.
+ * Memory of the KV cache on the CPU: for each layer a key and a value buffer `[rows, kv heads, capacity, head size]`.
+ * Pages that were never written cost nothing. The forward pass reads and writes rows in place through tensors over a part
+ * of the same memory, so a batch of neighbouring rows or a single row is a view and never a copy.
  */
 import {assertInvariant} from '../../util/assert.ts';
-import {type KvMemory, type KvShape, kvBytesPerToken} from './kv-memory.ts';
+import {type KvMemory, type KvShape, type KvType, kvBytesPerToken} from './kv-memory.ts';
 import {givePagesBack} from './native-memory.ts';
 import type {OrtEnvironment} from './ort/ort-environment.ts';
 import {addressOf, OrtTensor} from './ort/ort-tensor.ts';
 
-const bytesPerFloat = 4;
+/** Bits of halves are only moved here, never read. */
+type CacheBuffer = Float32Array | Uint16Array;
+
 /** Views kept ready; each is one tensor per buffer. */
 const maxViews = 128;
 
@@ -18,21 +20,23 @@ export class KvArena implements KvMemory {
   readonly bytesPerToken: number;
   readonly isGatheredAtFirstRow = false;
   /** Key and value of layer 0, key and value of layer 1, … */
-  readonly #buffers: Float32Array[];
+  readonly #buffers: CacheBuffer[];
+  readonly #type: KvType;
   readonly #environment: OrtEnvironment;
   readonly #views = new Map<string, OrtTensor[]>();
-  readonly #scratch: Float32Array;
+  readonly #scratch: CacheBuffer;
   readonly #headFloats: number;
   readonly #rowFloats: number;
 
-  constructor(environment: OrtEnvironment, shape: KvShape) {
+  constructor(environment: OrtEnvironment, shape: KvShape, type: KvType = 'float32') {
     this.shape = shape;
-    this.bytesPerToken = kvBytesPerToken(shape);
+    this.bytesPerToken = kvBytesPerToken(shape, type);
+    this.#type = type;
     this.#environment = environment;
     this.#headFloats = shape.capacity * shape.headSize;
     this.#rowFloats = shape.numKvHeads * this.#headFloats;
-    this.#buffers = Array.from({length: 2 * shape.numLayers}, () => new Float32Array(shape.numRows * this.#rowFloats));
-    this.#scratch = new Float32Array(this.#headFloats);
+    this.#buffers = Array.from({length: 2 * shape.numLayers}, () => newBuffer(type, shape.numRows * this.#rowFloats));
+    this.#scratch = newBuffer(type, this.#headFloats);
   }
 
   /** The rows are where they are computed. */
@@ -80,11 +84,7 @@ export class KvArena implements KvMemory {
   }
 
   /** Calls with the first float of each head of two rows, in every buffer. */
-  #forEachHead(
-    rowA: number,
-    rowB: number,
-    visit: (buffer: Float32Array, startA: number, startB: number) => void,
-  ): void {
+  #forEachHead(rowA: number, rowB: number, visit: (buffer: CacheBuffer, startA: number, startB: number) => void): void {
     for (const buffer of this.#buffers) {
       for (let head = 0; head < this.shape.numKvHeads; head++) {
         const offset = head * this.#headFloats;
@@ -93,12 +93,12 @@ export class KvArena implements KvMemory {
     }
   }
 
-  #tensorOver(buffer: Float32Array, firstRow: number, numRows: number): OrtTensor {
+  #tensorOver(buffer: CacheBuffer, firstRow: number, numRows: number): OrtTensor {
     const {numKvHeads, capacity, headSize} = this.shape;
-    const rowBytes = this.#rowFloats * bytesPerFloat;
+    const rowBytes = this.#rowFloats * buffer.BYTES_PER_ELEMENT;
     const address = addressOf(buffer) + BigInt(firstRow * rowBytes);
     const dims = [numRows, numKvHeads, capacity, headSize];
-    return OrtTensor.at(this.#environment, address, buffer, 'float32', numRows * rowBytes, dims);
+    return OrtTensor.at(this.#environment, address, buffer, this.#type, numRows * rowBytes, dims);
   }
 
   #releaseOldestView(): void {
@@ -108,4 +108,8 @@ export class KvArena implements KvMemory {
       return;
     }
   }
+}
+
+function newBuffer(type: KvType, length: number): CacheBuffer {
+  return type === 'float16' ? new Uint16Array(length) : new Float32Array(length);
 }

@@ -7,11 +7,11 @@ import {builtModel, type ModelFacts} from './builder/build-model.ts';
 import type {CachedModel} from './builder/model-cache.ts';
 import {longModelFileName, modelFileName} from './builder/write-model.ts';
 import {defaultThreads} from './default-threads.ts';
-import {checkExportedInputs, isExported, readExportedFacts} from './exported-model.ts';
-import {ExportedModelRunner} from './exported-model-runner.ts';
+import {isExported, readExportedFacts} from './exported-model.ts';
 import {type KvPlan, planKvCache} from './kv-plan.ts';
 import type {ModelRunner} from './model-runner.ts';
 import {OnnxModelRunner} from './onnx-model-runner.ts';
+import {openExported, tryExported} from './open-exported.ts';
 import {OrtApi} from './ort/ort-api.ts';
 import {OrtEnvironment} from './ort/ort-environment.ts';
 import {findOrtLibrary} from './ort/ort-library.ts';
@@ -47,11 +47,11 @@ export async function loadModel(config: EngineConfig, onProgress: ProgressListen
   const plan = planKvCache(config, built.facts, built.numBytes);
   const numThreads = config.threads ?? defaultThreads();
   const runner = isReady
-    ? openExported(api, config.modelPath, built.facts, numThreads, plan)
+    ? await openExported(api, config.modelPath, built.facts, numThreads, plan)
     : openRunner(api, built, numThreads, plan);
   const loadMs = clock();
   onProgress({stage: 'warm-up', fraction: 0, detail: ''});
-  await (isReady ? tryExported(runner, config.modelPath) : warmUp(runner));
+  await (isReady ? tryExported(runner, config.modelPath, () => warmUp(runner)) : warmUp(runner));
   return {
     runner,
     info: {
@@ -110,41 +110,6 @@ function openRunner(
 
 async function exportedModel(modelPath: string): Promise<CachedModel<ModelFacts>> {
   return {...(await readExportedFacts(modelPath)), folder: path.dirname(modelPath), wasBuilt: false};
-}
-
-function openExported(
-  api: OrtApi,
-  modelPath: string,
-  facts: ModelFacts,
-  numThreads: number,
-  plan: KvPlan,
-): ExportedModelRunner {
-  const environment = new OrtEnvironment(api);
-  try {
-    const session = new OrtSession(environment, modelPath, {numThreads});
-    checkExportedInputs(session.inputNames, modelPath);
-    const {numLayers, numKvHeads, headSize, vocabSize} = facts;
-    const kv = {numLayers, numKvHeads, headSize, numRows: plan.numRows, capacity: plan.maxModelLen};
-    return new ExportedModelRunner(environment, session, {kv, vocabSize, maxLogitRows: kv.numRows});
-  } catch (cause) {
-    environment.close();
-    if (cause instanceof ModelError) throw cause;
-    throw new ModelError(`The graph ${modelPath} cannot be loaded on the CPU: ${(cause as Error).message}`, {cause});
-  }
-}
-
-/** The first run of a graph that others made shows whether its types are those that the cache has. */
-async function tryExported(runner: ModelRunner, modelPath: string): Promise<void> {
-  try {
-    await warmUp(runner);
-  } catch (cause) {
-    runner.close();
-    throw new ModelError(
-      `The graph ${modelPath} cannot be run on the CPU: ${(cause as Error).message}. Keys, values and logits must be float32: ` +
-        'use model.onnx or model_q4.onnx of the same folder, not an fp16 or q4f16 file.',
-      {cause},
-    );
-  }
 }
 
 /** First runs of each shape allocate; the first request should not pay for that. */

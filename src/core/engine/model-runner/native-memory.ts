@@ -14,7 +14,7 @@ let advise: {call: Advise; library: unknown} | null | undefined;
  * Gives whole pages of this range back to the system. Their content is lost. Does nothing where the system has no such
  * call (the memory is then used again by the next owner of the row).
  */
-export function givePagesBack(range: Float32Array): void {
+export function givePagesBack(range: Float32Array | Uint16Array): void {
   if (advise === undefined) advise = loadAdvise();
   if (!advise || range.byteLength < pageBytes) return;
   const start = addressOf(range);

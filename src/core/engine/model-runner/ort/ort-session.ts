@@ -2,7 +2,7 @@
 import koffi from 'koffi';
 import type {Handle} from './ort-api.ts';
 import type {OrtEnvironment} from './ort-environment.ts';
-import type {OrtTensor} from './ort-tensor.ts';
+import {type ElementType, elementTypes, type OrtTensor} from './ort-tensor.ts';
 
 /** Levels of graph optimization in the C API. */
 const optimizeAll = 99;
@@ -20,6 +20,14 @@ export interface OrtSessionOptions {
   configEntries?: Record<string, string>;
   /** Absent or null = the CPU. */
   provider?: OrtProvider | null;
+}
+
+/** What the graph says of an input or output. */
+export interface OrtValueInfo {
+  /** Null = a type that nothing here uses. */
+  type: ElementType | null;
+  /** -1 for sizes that are open. */
+  dims: readonly number[];
 }
 
 export class OrtSession {
@@ -70,6 +78,25 @@ export class OrtSession {
     return this.#environment.api.create('CreateAllocator', this.#handle, memory);
   }
 
+  /** @throws GenerationError when the graph has no such input or output */
+  describe(side: 'Input' | 'Output', name: string): OrtValueInfo {
+    const {api} = this.#environment;
+    const index = (side === 'Input' ? this.inputNames : this.outputNames).indexOf(name);
+    const info = api.create(`SessionGet${side}TypeInfo`, this.#handle, index);
+    try {
+      const tensor = api.create('CastTypeInfoToTensorInfo', info);
+      const type: [number] = [0];
+      api.call('GetTensorElementType', tensor, type);
+      const count: [number | bigint] = [0];
+      api.call('GetDimensionsCount', tensor, count);
+      const dims = new BigInt64Array(Number(count[0]));
+      if (dims.length > 0) api.call('GetDimensions', tensor, dims, dims.length);
+      return {type: elementTypeNumbered(type[0]), dims: Array.from(dims, Number)};
+    } finally {
+      api.release('ReleaseTypeInfo', info);
+    }
+  }
+
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -88,6 +115,11 @@ export class OrtSession {
       return name;
     });
   }
+}
+
+function elementTypeNumbered(number: number): ElementType | null {
+  const names = Object.keys(elementTypes) as ElementType[];
+  return names.find((name) => elementTypes[name] === number) ?? null;
 }
 
 function createSession(environment: OrtEnvironment, model: string | Uint8Array, options: OrtSessionOptions): Handle {

@@ -18,11 +18,12 @@ export const elementBytes: Readonly<Record<ElementType, number>> = {
   float16: 2,
 };
 
-type TensorData = Float32Array | Int32Array | BigInt64Array | Uint8Array;
+type TensorData = Float32Array | Int32Array | BigInt64Array | Uint8Array | Uint16Array;
 
 const elementTypeOf = (data: TensorData): ElementType => {
   if (data instanceof Float32Array) return 'float32';
   if (data instanceof Int32Array) return 'int32';
+  if (data instanceof Uint16Array) return 'float16';
   return data instanceof BigInt64Array ? 'int64' : 'uint8';
 };
 

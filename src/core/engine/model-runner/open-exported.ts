@@ -1,0 +1,86 @@
+/** Opens a graph that others exported, with the runner for its kind, and says why one cannot run. */
+import {ModelError} from '../../errors.ts';
+import type {ModelFacts} from './builder/build-model.ts';
+import {type ExportedLayout, readLayout} from './exported-model.ts';
+import {ExportedModelRunner} from './exported-model-runner.ts';
+import {GrowingModelRunner} from './growing-model-runner.ts';
+import {KvArena} from './kv-arena.ts';
+import type {KvPlan} from './kv-plan.ts';
+import type {ModelRunner} from './model-runner.ts';
+import type {OrtApi} from './ort/ort-api.ts';
+import {OrtEnvironment} from './ort/ort-environment.ts';
+import {OrtSession} from './ort/ort-session.ts';
+
+/** Such a graph gives logits of every position, which bounds the useful length of a chunk. */
+const maxChunkTokens = 64;
+
+/** @throws ModelError */
+export async function openExported(
+  api: OrtApi,
+  modelPath: string,
+  facts: ModelFacts,
+  numThreads: number,
+  plan: KvPlan,
+): Promise<ModelRunner> {
+  const environment = new OrtEnvironment(api);
+  let session: OrtSession | null = null;
+  try {
+    session = new OrtSession(environment, modelPath, {numThreads});
+    return runnerFor(environment, session, await readLayout(session, facts, modelPath), facts, plan);
+  } catch (cause) {
+    session?.close();
+    environment.close();
+    throw cause instanceof ModelError ? cause : cannotRun(modelPath, cause as Error);
+  }
+}
+
+function runnerFor(
+  environment: OrtEnvironment,
+  session: OrtSession,
+  layout: ExportedLayout,
+  facts: ModelFacts,
+  {numRows, maxModelLen}: KvPlan,
+): ModelRunner {
+  const {numLayers, numKvHeads, headSize, vocabSize} = facts;
+  const common = {numLayers, numKvHeads, headSize, numRows};
+  if (!layout.isInPlace) {
+    const options = {...common, rowCapacity: maxModelLen, vocabSize, maxLogitRows: numRows};
+    return new GrowingModelRunner(environment, session, layout, options);
+  }
+  const kv = {...common, capacity: maxModelLen};
+  const memory = new KvArena(environment, kv, layout.cacheType);
+  return new ExportedModelRunner(environment, session, layout, {
+    kv,
+    memory,
+    maxChunkTokens,
+    vocabSize,
+    maxLogitRows: numRows,
+  });
+}
+
+/** The first run of a graph that others made shows whether the library knows all of it. @throws ModelError */
+export async function tryExported(runner: ModelRunner, modelPath: string, warmUp: () => Promise<void>): Promise<void> {
+  try {
+    await warmUp();
+  } catch (cause) {
+    runner.close();
+    throw cannotRun(modelPath, cause as Error);
+  }
+}
+
+function cannotRun(modelPath: string, cause: Error): ModelError {
+  const reason = reasons.find(({pattern}) => pattern.test(cause.message))?.text;
+  return new ModelError(
+    `The graph ${modelPath} cannot be run on the CPU: ${reason ?? cause.message}. ` +
+      'Use another graph of the folder (--dtype fp32 or q4), or the safetensors or a GGUF file of the model.',
+    {cause},
+  );
+}
+
+/** What the library says, in other words where its own explain little. */
+const reasons: readonly {pattern: RegExp; text: string}[] = [
+  {
+    pattern: /q_norm_weight/,
+    text: 'its attention has the norms of queries and keys inside, as exports for GPUs have them, and that runs on GPUs only (--device webgpu or cuda)',
+  },
+];
