@@ -3,26 +3,27 @@
  * chat call nothing deeper.
  */
 import type {AnswerFormats} from './answer-reader.ts';
-import {type DeploymentOptions, singleEngine} from './config/deployment-options.ts';
+import type {DeploymentOptions} from './config/deployment-options.ts';
 import type {EngineOptions} from './config/engine-config.ts';
 import {loadGenerationConfig, type SamplingDefaults} from './config/generation-config.ts';
 import type {ModelSourceOptions} from './config/model-source-options.ts';
 import {type Recording, replayGeneration} from './derender.ts';
 import type {EngineClient, EngineState, StatsListener} from './engine/client/engine-client.ts';
 import {observeEngine} from './engine/client/observed-engine-client.ts';
-import {engineStarter, type StartEngine} from './engine/client/start-engine.ts';
+import type {StartEngine} from './engine/client/start-engine.ts';
 import {readHfConfig} from './engine/model-runner/builder/hf-config.ts';
 import type {LoadStage, ModelInfo} from './engine/protocol.ts';
 import {EngineDeadError, UsageError} from './errors.ts';
 import type {Generation, GenerationOptions, GenerationParts} from './generation.ts';
-import {type AnswerOptions, loadAnswerFormats} from './load-answer-formats.ts';
+import {type AnswerOptions, loadAnswerFormats, warnOfMissingTokens} from './load-answer-formats.ts';
+import {loadEngineAndTokenizer} from './load-engine.ts';
 import type {SequenceObserver} from './metrics/sequence-observer.ts';
 import type {ToolCallReading} from './metrics/serving-metrics.ts';
-import {defaultModelSource, findModel} from './model/find-model.ts';
+import {defaultModelSource, findModel, findTextModel} from './model/find-model.ts';
 import {hubContext} from './model/hub-progress.ts';
 import {loadModelConfig} from './model/model-config.ts';
 import type {ModelFiles} from './model/resolve-model.ts';
-import {loadTokenizer, type Tokenizer} from './model/tokenizer.ts';
+import type {Tokenizer} from './model/tokenizer.ts';
 import {readTokenizerInfo} from './model/tokenizer-info.ts';
 import {type ChatBatch, createReader, prepareChat, prepareCompletion} from './prepare-generation.ts';
 import {type ChatCompletionRequest, parseChatCompletionRequest} from './protocol/openai/chat-completion.ts';
@@ -251,6 +252,7 @@ export async function loadLlm(options: LoadLlmOptions, context: LoadLlmContext):
   const generation = await loadGeneration(files, options);
   if (generation.warning) logger.warn({}, generation.warning);
   const {engine, tokenizer} = await loadEngineAndTokenizer(files, options, context);
+  warnOfMissingTokens(formats, tokenizer, logger);
   const modelType = await readModelType(files, engine);
   const renderer = createModelRenderer({files, templates, tokenizer, engine, modelType}, options);
   await warmUpRenderer(renderer, logger);
@@ -261,8 +263,12 @@ export async function loadLlm(options: LoadLlmOptions, context: LoadLlmContext):
 }
 
 /** On this disk, or from the Hub; a model that cannot be served is refused before its weights are fetched. */
-function findFiles({model, source = defaultModelSource}: LoadLlmOptions, context: LoadLlmContext): Promise<ModelFiles> {
-  return findModel(model, source, {
+function findFiles(
+  {model, source = defaultModelSource, deployment}: LoadLlmOptions,
+  context: LoadLlmContext,
+): Promise<ModelFiles> {
+  const find = deployment?.engine === 'vllm' ? findTextModel : findModel;
+  return find(model, source, {
     ...hubContext(context, (progress) => context.onProgress({stage: 'download', ...progress})),
     checkConfig: (content, path) => void readHfConfig(content, path),
   });
@@ -300,23 +306,6 @@ async function loadGeneration(files: ModelFiles, options: LoadLlmOptions) {
 function refuseUselessDefaults(defaults: SamplingDefaults): void {
   const fault = samplingDefaultsFault(defaults);
   if (fault !== null) throw new UsageError(`--override-generation-config: ${fault}`);
-}
-
-/** Both at the same time; when the tokenizer fails, the engine is stopped. */
-async function loadEngineAndTokenizer(files: ModelFiles, options: LoadLlmOptions, context: LoadLlmContext) {
-  const failure = new AbortController();
-  const config = {...options.engine, modelPath: files.weightsPath};
-  const signal = AbortSignal.any([context.signal, failure.signal]);
-  const {startEngine = engineStarter(options.deployment ?? singleEngine)} = context;
-  const starting = startEngine(config, {...context, signal});
-  try {
-    const [tokenizer, engine] = await Promise.all([loadTokenizer(files), starting]);
-    return {tokenizer, engine};
-  } catch (error) {
-    failure.abort();
-    await starting.then((engine) => engine.close()).catch(() => {});
-    throw error;
-  }
 }
 
 /** A GGUF file without a configuration says it itself, such as `gpt-oss`. */

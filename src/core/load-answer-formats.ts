@@ -5,6 +5,7 @@
 import type {AnswerFormats} from './answer-reader.ts';
 import type {StrictLevel} from './call-constraint.ts';
 import {UsageError, ValidationError} from './errors.ts';
+import type {Tokenizer} from './model/tokenizer.ts';
 import {hasCallTag} from './parsers/call-tags/calls-as-tag.ts';
 import {detectFormats} from './parsers/detect-formats.ts';
 import type {ToolFormat} from './parsers/format.ts';
@@ -140,6 +141,23 @@ function used<T>(find: () => T): T {
   } catch (error) {
     if (error instanceof ValidationError) throw new UsageError(error.message, {cause: error});
     throw error;
+  }
+}
+
+/**
+ * Warns of markers that the tokenizer does not have as tokens: they are recognised in the text, which a model that was
+ * trained on other markers never writes.
+ */
+export function warnOfMissingTokens(
+  formats: Pick<AnswerFormats, 'tool' | 'reasoning'> | null,
+  tokenizer: Pick<Tokenizer, 'tokenToId'>,
+  logger: Logger,
+): void {
+  for (const format of [formats?.tool, formats?.reasoning]) {
+    const missing = (format?.expectedTokens ?? []).filter((token) => tokenizer.tokenToId(token) === null);
+    if (!format || missing.length === 0) continue;
+    const name = `${format.kind === 'tool' ? 'tool call' : 'reasoning'} parser ${format.names[0]}`;
+    logger.warn({}, `the tokenizer has no token ${missing.join(' and ')}: the ${name} looks for that text instead`);
   }
 }
 

@@ -102,6 +102,8 @@ interface FormatBase {
    * same family run as one machine, made by the tool format.
    */
   family?: string;
+  /** Markers that models of this format have as single tokens. A tokenizer without them is a hint of a wrong name. */
+  expectedTokens?: readonly string[];
 }
 
 /** What a machine is to tell apart; formats of one family look at it. */

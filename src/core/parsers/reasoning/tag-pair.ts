@@ -36,6 +36,8 @@ interface TagPair {
   mayRepeatThought?: boolean;
   /** A thought may begin later in the answer, too. */
   opensLater?: boolean;
+  /** The tags are ordinary text. */
+  isText?: boolean;
 }
 
 const THINK: ThoughtMarkers = {open: '<think>', close: '</think>'};
@@ -88,7 +90,7 @@ const tagPairs: readonly TagPair[] = [
   {names: ['ernie45'], leavesForbiddenCalls: true, answer: UNWRAPPED},
   {names: ['hy_v3'], leavesForbiddenCalls: true, isOn: reasoningEffort('no_think')},
   {names: ['hy_v4'], leavesForbiddenCalls: true, isOn: reasoningEffort('high')},
-  {names: ['olmo3'], leavesForbiddenCalls: true},
+  {names: ['olmo3'], leavesForbiddenCalls: true, isText: true},
 ];
 
 function tagPairMachine(pair: TagPair, context: ParserContext): MachineDefinition {
@@ -119,10 +121,13 @@ function startMode(pair: TagPair, tags: ThoughtMarkers, context: ParserContext):
   return promptState(context.promptTail, tags) ?? pair.begins ?? 'reasoning';
 }
 
+const tokensOf = ({tags = THINK}: TagPair): readonly string[] => [tags.open, tags.close];
+
 export const tagPairFormats: readonly ReasoningFormat[] = tagPairs.map((pair) => ({
   kind: 'reasoning',
   names: pair.names,
   keepsSpecialTokens: 'always',
+  expectedTokens: pair.isText === true ? [] : tokensOf(pair),
   leavesForbiddenCalls: pair.leavesForbiddenCalls === true,
   machine: (context) => tagPairMachine(pair, context),
 }));

@@ -105,6 +105,8 @@ function sectionMode(close: string, call: string, opensCall: Transition): Mode {
 
 const SECTION = {open: '<tool_calls>', close: '</tool_calls>'};
 
+const SECTION_TOKENS = [SECTION.open, SECTION.close];
+
 type Fields = Omit<ToolFormat, 'kind' | 'machine'>;
 
 const rows: readonly [Fields, PairMarkup][] = [
@@ -117,11 +119,17 @@ const rows: readonly [Fields, PairMarkup][] = [
     {nameEnd: '\n', undeclared: 'json', unnamedMarkup: 'content'},
   ],
   [
-    {names: ['hy_v3'], keepsSpecialTokens: 'no', forcedCalls: 'json', whenNone: 'raw'},
+    {names: ['hy_v3'], keepsSpecialTokens: 'no', forcedCalls: 'json', whenNone: 'raw', expectedTokens: SECTION_TOKENS},
     {section: SECTION, mayHaveSuffix: true, nameEnd: '<tool_sep>', dropsUnclosed: true, unnamedMarkup: 'drop'},
   ],
   [
-    {names: ['hy_v4'], keepsSpecialTokens: 'no', forcedCalls: 'native', whenNone: 'raw'},
+    {
+      names: ['hy_v4'],
+      keepsSpecialTokens: 'no',
+      forcedCalls: 'native',
+      whenNone: 'raw',
+      expectedTokens: SECTION_TOKENS,
+    },
     {section: SECTION, mayHaveSuffix: true, unnamedMarkup: 'content'},
   ],
 ];

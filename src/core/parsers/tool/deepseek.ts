@@ -8,6 +8,7 @@ const SECTION_END = '<｜tool▁calls▁end｜>';
 const CALL = '<｜tool▁call▁begin｜>';
 const CALL_END = '<｜tool▁call▁end｜>';
 const SEPARATOR = '<｜tool▁sep｜>';
+const TOKENS = [SECTION, SECTION_END, CALL, CALL_END];
 const FENCE = '\n```json';
 
 const startCall = (name: string): Transition => ({to: 'call', call: {name}});
@@ -47,6 +48,7 @@ export const deepseekFormats: readonly ToolFormat[] = [
     keepsSpecialTokens: 'no',
     forcedCalls: 'native',
     whenNone: 'raw',
+    expectedTokens: TOKENS,
     machine: () => deepseekV3,
   },
   {
@@ -55,6 +57,7 @@ export const deepseekFormats: readonly ToolFormat[] = [
     keepsSpecialTokens: 'no',
     forcedCalls: 'native',
     whenNone: 'raw',
+    expectedTokens: TOKENS,
     machine: () => deepseekV31,
   },
 ];

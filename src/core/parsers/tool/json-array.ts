@@ -4,7 +4,8 @@ import {jsonEnvelope} from '../argument-readers/json-envelope.ts';
 import type {MachineDefinition, Mode, ToolFormat, Transition} from '../format.ts';
 import {COMMON_KEYS, type JsonMarkup, jsonArrayMarkup} from './json-markup.ts';
 
-type Fields = Pick<ToolFormat, 'names' | 'keepsSpecialTokens'> & Partial<Pick<ToolFormat, 'whenNone'>>;
+type Fields = Pick<ToolFormat, 'names' | 'keepsSpecialTokens'> &
+  Partial<Pick<ToolFormat, 'whenNone' | 'expectedTokens'>>;
 
 function arrayFormat(fields: Fields, markup: JsonMarkup, unnamedMarkup: 'content' | 'drop' = 'content'): ToolFormat {
   const machine = {...jsonArrayMarkup(markup), unnamedMarkup};
@@ -73,7 +74,7 @@ export const jsonArrayFormats: readonly ToolFormat[] = [
     {open: ['<|tool_call|>', '<tool_call>'], textAfter: 'content'},
   ),
   arrayFormat(
-    {names: ['jamba'], keepsSpecialTokens: 'with-tools'},
+    {names: ['jamba'], keepsSpecialTokens: 'with-tools', expectedTokens: ['<tool_calls>', '</tool_calls>']},
     {open: ['<tool_calls>'], close: '</tool_calls>', textAfter: 'drop'},
   ),
   arrayFormat(

@@ -4,6 +4,7 @@ import {jsonEnvelope} from '../argument-readers/json-envelope.ts';
 import type {MachineDefinition, ToolFormat} from '../format.ts';
 import {COMMON_KEYS, type JsonMarkup, jsonObjectMarkup} from './json-markup.ts';
 
+const PYTHON_TAG = '<|python_tag|>';
 const GIGACHAT_MESSAGE = '<|message_sep|>\n\nfunction call<|role_sep|>';
 
 /** Llama writes bare objects, several of them joined by semicolons; text with other objects in it is no call. */
@@ -16,7 +17,7 @@ const llamaObjects: MachineDefinition = {
       as: 'content',
       on: {
         '{': {to: 'call', marker: 'reread', opensCall: true},
-        '<|python_tag|>': {to: 'tagged', opensCall: true},
+        [PYTHON_TAG]: {to: 'tagged', opensCall: true},
       },
     },
     tagged: {
@@ -87,6 +88,7 @@ export const jsonObjectFormats: readonly ToolFormat[] = [
     keepsSpecialTokens: 'no',
     forcedCalls: 'native',
     whenNone: 'raw',
+    expectedTokens: [PYTHON_TAG],
     machine: () => llamaObjects,
   },
 ];

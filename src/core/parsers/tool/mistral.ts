@@ -56,6 +56,7 @@ export const mistralFormats: readonly ToolFormat[] = [
     forcedCalls: 'native',
     whenNone: 'drop-markup',
     ids: 'mistral',
+    expectedTokens: [MISTRAL_CALLS],
     machine: () => mistral,
   },
 ];

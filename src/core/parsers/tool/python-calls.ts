@@ -13,6 +13,8 @@ interface PythonMarkup {
   textAfter: 'content' | 'drop';
   /** A list without markers may stand at the beginning, too. */
   bareList?: boolean;
+  /** The markers are single tokens. */
+  isSpecial?: boolean;
   values?: PythonValueOptions;
 }
 
@@ -69,6 +71,7 @@ const rows: readonly Row[] = [
       close: '<|tool_call_end|>',
       inList: true,
       textAfter: 'content',
+      isSpecial: true,
       values: {keepsInnerQuotes: true},
     },
   ],
@@ -76,5 +79,7 @@ const rows: readonly Row[] = [
 
 export const pythonCallFormats: readonly ToolFormat[] = rows.map(([names, keepsSpecialTokens, markup]) => {
   const machine = pythonMachine(markup);
-  return {kind: 'tool', names, keepsSpecialTokens, forcedCalls: 'json', whenNone: 'raw', machine: () => machine};
+  const expectedTokens = markup.isSpecial === true ? [markup.open ?? '', markup.close ?? ''] : [];
+  const fields = {names, keepsSpecialTokens, forcedCalls: 'json', whenNone: 'raw', expectedTokens} as const;
+  return {...fields, kind: 'tool', machine: () => machine};
 });
