@@ -51,7 +51,7 @@ export class ConstraintCompiler {
     this.#cache.delete(key);
     this.#cache.set(key, compiled);
     if (this.#cache.size > cacheSize) this.#cache.delete(this.#cache.keys().next().value!);
-    compiled.states.forgetWhenLarge();
+    compiled.forgetWhenLarge();
     return compiled;
   }
 

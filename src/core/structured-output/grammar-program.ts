@@ -12,10 +12,12 @@ export type ProgramNode =
   | {id: number; type: 'byte'; first: number; last: number}
   | {id: number; type: 'sequence'; parts: ProgramNode[]}
   | {id: number; type: 'choice'; options: ProgramNode[]}
-  | {id: number; type: 'repeat'; part: ProgramNode; min: number; max: number}
+  /** `takesBytes`: every round takes a byte at least. */
+  | {id: number; type: 'repeat'; part: ProgramNode; min: number; max: number; takesBytes: boolean}
   /** The target is set once all rules are known. */
   | {id: number; type: 'rule'; target: ProgramNode | null};
 
+export type RepeatNode = Extract<ProgramNode, {type: 'repeat'}>;
 export type ByteLeaf = Extract<ProgramNode, {type: 'byte'}>;
 
 export interface GrammarProgram {
@@ -40,7 +42,9 @@ export function compileGrammar(grammar: Grammar): GrammarProgram {
     assertInvariant(target !== undefined, `rule ${name} is defined`);
     node.target = target;
   }
-  refuseLeftRecursion(targets);
+  const isNullable = nullableNodes(targets);
+  refuseLeftRecursion(targets, isNullable);
+  for (const repeat of lowering.repeats) repeat.takesBytes = !isNullable(repeat.part);
   removeDeadEnds(targets, grammar);
   const kindOfByte = kindsOf(lowering.leaves);
   // Leaves speak of kinds from here on.
@@ -54,6 +58,7 @@ export function compileGrammar(grammar: Grammar): GrammarProgram {
 class Lowering {
   readonly leaves: ByteLeaf[] = [];
   readonly references: {name: string; node: Extract<ProgramNode, {type: 'rule'}>}[] = [];
+  readonly repeats: RepeatNode[] = [];
   readonly texts = new Set<string>();
   #numNodes = 0;
 
@@ -70,13 +75,25 @@ class Lowering {
       case 'choice':
         return {id, type: 'choice', options: node.options.map((option) => this.lower(option))};
       case 'repeat':
-        return {id, type: 'repeat', part: this.lower(node.part), min: node.min, max: node.max};
+        return this.#repeat({
+          id,
+          type: 'repeat',
+          part: this.lower(node.part),
+          min: node.min,
+          max: node.max,
+          takesBytes: false,
+        });
       case 'rule': {
         const reference = {id, type: 'rule' as const, target: null};
         this.references.push({name: node.name, node: reference});
         return reference;
       }
     }
+  }
+
+  #repeat(node: RepeatNode): ProgramNode {
+    this.repeats.push(node);
+    return node;
   }
 
   #bytes(ranges: ByteRange[]): ProgramNode {
@@ -162,8 +179,10 @@ function leftRules(node: ProgramNode, isNullable: (node: ProgramNode) => boolean
   }
 }
 
-function refuseLeftRecursion(targets: ReadonlyMap<string, ProgramNode>): void {
-  const isNullable = nullableNodes(targets);
+function refuseLeftRecursion(
+  targets: ReadonlyMap<string, ProgramNode>,
+  isNullable: (node: ProgramNode) => boolean,
+): void {
   const nameOf = new Map([...targets].map(([name, target]) => [target, name]));
   const done = new Set<ProgramNode>();
   const open = new Set<ProgramNode>();

@@ -7,7 +7,7 @@ import {GenerationError} from '../errors.ts';
 import type {ByteLeaf, GrammarProgram, ProgramNode} from './grammar-program.ts';
 
 /** What follows once the part above has been matched. Linked from the top; null = the end of the grammar. */
-interface StackCell {
+export interface StackCell {
   id: number;
   node: ProgramNode;
   /** Of a sequence: index of the next part. Of a repeat: how many parts have been matched. */
@@ -22,7 +22,7 @@ export interface GrammarState {
   isFinal: boolean;
   /** By kind of byte; undefined = not worked out yet, null = the grammar does not allow it. */
   followers: (GrammarState | null | undefined)[];
-  /** The tokens that may follow, once someone has asked; see `token-trie.ts`. */
+  /** The tokens that may follow, once someone has asked; see `compiled-constraint.ts`. */
   tokenMask: Uint32Array | null;
 }
 
@@ -60,12 +60,28 @@ export class GrammarStates {
     return follower;
   }
 
-  /** States that are in use stay valid; they are only no longer shared with later ones. To be called between texts. */
-  forgetWhenLarge(): void {
-    if (this.#states.size + this.#cells.size / 4 <= maxKnownStates) return;
+  /** The same places with other stacks. */
+  withStacks(state: GrammarState, change: (cell: StackCell) => StackCell): GrammarState {
+    const stacks = state.stacks.map((stack) => (stack === null ? null : change(stack)));
+    if (stacks.every((stack, index) => stack === state.stacks[index])) return state;
+    const places = new Places((node, position, below) => this.cell(node, position, below));
+    places.isFinal = state.isFinal;
+    state.leaves.forEach((leaf, index) => {
+      places.stand(leaf, stacks[index]!);
+    });
+    return this.#intern(places);
+  }
+
+  /**
+   * States that are in use stay valid; they are only no longer shared with later ones.
+   * @returns whether there were too many
+   */
+  forgetWhenLarge(): boolean {
+    if (this.#states.size + this.#cells.size / 4 <= maxKnownStates) return false;
     this.#states = new Map();
     this.#cells = new Map();
     this.#start = null;
+    return true;
   }
 
   #follow({leaves, stacks}: GrammarState, kind: number): GrammarState | null {
@@ -77,12 +93,13 @@ export class GrammarStates {
   }
 
   #collect(walk: (places: Places) => void): GrammarState {
-    const places = new Places((node, position, below) => this.#cell(node, position, below));
+    const places = new Places((node, position, below) => this.cell(node, position, below));
     walk(places);
     return this.#intern(places);
   }
 
-  #cell(node: ProgramNode, position: number, below: StackCell | null): StackCell {
+  /** The one cell of these parts. */
+  cell(node: ProgramNode, position: number, below: StackCell | null): StackCell {
     const key = `${node.id}:${position}:${below?.id ?? -1}`;
     const known = this.#cells.get(key);
     if (known) return known;
@@ -118,7 +135,7 @@ class Places {
   enter(node: ProgramNode, below: StackCell | null): void {
     switch (node.type) {
       case 'byte':
-        this.#stand(node, below);
+        this.stand(node, below);
         break;
       case 'rule':
         this.enter(node.target!, below);
@@ -159,7 +176,7 @@ class Places {
     this.enter(node.part, numCounted === node.max ? below : this.#push(node, numCounted, below));
   }
 
-  #stand(leaf: ByteLeaf, stack: StackCell | null): void {
+  stand(leaf: ByteLeaf, stack: StackCell | null): void {
     const key = leaf.id * idRange + (stack === null ? 0 : stack.id + 1);
     if (this.keys.has(key)) return;
     if (this.keys.size >= maxPlaces) {

@@ -12,7 +12,7 @@ import {arrayNode} from './array-node.ts';
 import {numberNode} from './number-node.ts';
 import {objectNode} from './object-node.ts';
 import {allowedTypes, assertionsOf, combiningKeywords, keyOf, type PlainSchema, saysNothing} from './plain-schema.ts';
-import {satisfiesPlain} from './satisfies.ts';
+import {listedValuesOf} from './satisfies.ts';
 import type {SchemaReader} from './schema-reader.ts';
 import {arrayAt, type JsonSchema, type JsonType, objectAt, refuse} from './schema-values.ts';
 import {stringNode} from './string-node.ts';
@@ -135,14 +135,14 @@ class GrammarOfSchema implements SchemaReader {
 
   #readPlain(plain: PlainSchema, place: string): GrammarNode {
     if (saysNothing(plain)) return this.any.value;
-    if (plain.values !== null) return this.#readValues(plain.values, plain, place);
+    if (plain.values !== null) return this.#readValues(plain, place);
     const types = allowedTypes(plain).filter((type, _, all) => type !== 'integer' || !all.includes('number'));
     if (types.length === 0) return this.#nothingAt(place, 'no type is left that a value could have');
     return choice(...types.map((type) => this.#readType(type, plain, place)));
   }
 
-  #readValues(values: readonly unknown[], plain: PlainSchema, place: string): GrammarNode {
-    const left = values.filter((value) => satisfiesPlain(value, plain, this.alternatives, place));
+  #readValues(plain: PlainSchema, place: string): GrammarNode {
+    const left = listedValuesOf(plain, this.alternatives, place);
     if (left.length === 0) return this.#nothingAt(place, 'no value is left');
     return choice(...left.map((value) => text(JSON.stringify(value))));
   }

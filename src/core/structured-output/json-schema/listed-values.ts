@@ -1,7 +1,7 @@
 /** The values of a schema that allows only a few. */
 import type {SchemaAlternatives} from './alternatives.ts';
 import {allowedTypes} from './plain-schema.ts';
-import {satisfiesPlain} from './satisfies.ts';
+import {listedValuesOf} from './satisfies.ts';
 
 const valuesOfType: Readonly<Record<string, readonly unknown[]>> = {boolean: [false, true], null: [null]};
 
@@ -12,7 +12,7 @@ export function listedValues(schema: unknown, alternatives: SchemaAlternatives, 
     const types = allowedTypes(plain);
     if (plain.values === null && types.some((type) => valuesOfType[type] === undefined)) return null;
     const candidates = plain.values ?? types.flatMap((type) => valuesOfType[type]!);
-    values.push(...candidates.filter((value) => satisfiesPlain(value, plain, alternatives, place)));
+    values.push(...listedValuesOf({...plain, values: candidates}, alternatives, place));
   }
   return values;
 }

@@ -9,7 +9,7 @@ import {
   readPlainSchema,
   type TextRules,
 } from './plain-schema.ts';
-import {isOfType, isSame, type JsonSchema, type JsonType, refuse} from './schema-values.ts';
+import {isOfType, isSame, type JsonSchema, type JsonType, otherValues, refuse, sharedValues} from './schema-values.ts';
 
 /** Whether a pattern matches somewhere in a text. */
 export type MatchesPattern = (pattern: string, value: string) => boolean;
@@ -24,7 +24,7 @@ export function mergedPlain(
   const merged = {
     types: commonTypes(a.types, b.types),
     values: commonValues(a.values, b.values),
-    except: [...a.except, ...b.except.filter((value) => !a.except.some((other) => isSame(value, other)))],
+    except: [...a.except, ...otherValues(b.except, a.except)],
     text: mergedText(a.text, b.text),
     number: mergedNumber(a.number, b.number),
     array: mergedArray(a.array, b.array),
@@ -36,7 +36,7 @@ export function mergedPlain(
 /** Whether it is plain to see that no value satisfies it. */
 export function isContradiction({types, values, except, object}: PlainSchema): boolean {
   if (types?.length === 0) return true;
-  if (values?.every((value) => except.some((other) => isSame(value, other)))) return true;
+  if (values !== null && otherValues(values, except).length === 0) return true;
   const needsObject = types?.length === 1 && types[0] === 'object';
   return needsObject && object.required.some((name) => object.properties.get(name) === false);
 }
@@ -51,7 +51,7 @@ function commonTypes(a: readonly JsonType[] | null, b: readonly JsonType[] | nul
 
 function commonValues(a: readonly unknown[] | null, b: readonly unknown[] | null): readonly unknown[] | null {
   if (a === null || b === null) return a ?? b;
-  return a.filter((value) => b.some((other) => isSame(value, other)));
+  return sharedValues(a, b);
 }
 
 const unique = <T>(...lists: (readonly T[])[]): T[] => [...new Set(lists.flat())];
@@ -103,7 +103,7 @@ function mergedObject(a: ObjectRules, b: ObjectRules, place: string, matches: Ma
     patterns: new Map(patterns.map((pattern) => [pattern, both(a.patterns.get(pattern), b.patterns.get(pattern))])),
     additional: both(a.additional, b.additional),
     required: unique(a.required, b.required),
-    names: [...a.names, ...b.names.filter((schema) => !a.names.some((other) => isSame(schema, other)))],
+    names: [...a.names, ...otherValues(b.names, a.names)],
     min: Math.max(a.min, b.min),
     max: Math.min(a.max, b.max),
   };
@@ -141,9 +141,10 @@ function commonList(a: JsonSchema, b: JsonSchema): unknown {
   const [first, second] = [readPlainSchema(a, '#'), readPlainSchema(b, '#')];
   const listed = commonValues(first.values, second.values);
   if (listed === null) return null;
-  const left = listed.filter((value) => [first, second].every((plain) => isAllowed(value, plain)));
+  const typed = listed.filter((value) => isOfTypes(value, first.types) && isOfTypes(value, second.types));
+  const left = otherValues(typed, [...first.except, ...second.except]);
   return left.length === 0 ? false : {enum: left};
 }
 
-const isAllowed = (value: unknown, {types, except}: PlainSchema): boolean =>
-  (types === null || types.some((type) => isOfType(value, type))) && !except.some((other) => isSame(value, other));
+const isOfTypes = (value: unknown, types: readonly JsonType[] | null): boolean =>
+  types === null || types.some((type) => isOfType(value, type));

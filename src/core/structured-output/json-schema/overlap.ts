@@ -1,6 +1,6 @@
 /** Whether two JSON schemas can hold for the same value: what is not certain counts as yes. */
 import type {PlainSchema} from './plain-schema.ts';
-import {isSame, type JsonType} from './schema-values.ts';
+import {type JsonType, sharedValues} from './schema-values.ts';
 
 type Expand = (schema: unknown) => PlainSchema;
 
@@ -19,7 +19,7 @@ function haveDisjointTypes(a: PlainSchema, b: PlainSchema): boolean {
 
 function haveDisjointValues(a: PlainSchema, b: PlainSchema): boolean {
   if (a.values === null || b.values === null) return false;
-  return !a.values.some((value) => b.values!.some((other) => isSame(value, other)));
+  return sharedValues(a.values, b.values).length === 0;
 }
 
 /** Both are objects, and a property that one of them requires cannot be right for the other. */

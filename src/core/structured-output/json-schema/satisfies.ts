@@ -8,14 +8,22 @@ import type {SchemaAlternatives} from './alternatives.ts';
 import {formatPattern} from './formats.ts';
 import {isMultiple} from './numbers.ts';
 import type {ArrayRules, NumberRules, ObjectRules, PlainSchema, TextRules} from './plain-schema.ts';
-import {isOfType, isSame, sortedJson} from './schema-values.ts';
+import {isOfType, isSame, otherValues, sortedJson} from './schema-values.ts';
+
+/** The values that a schema lists and its other keywords take. */
+export function listedValuesOf(plain: PlainSchema, alternatives: SchemaAlternatives, place: string): unknown[] {
+  const rules = {...plain, values: null, except: []};
+  return otherValues(plain.values ?? [], plain.except).filter((value) =>
+    satisfiesPlain(value, rules, alternatives, place),
+  );
+}
 
 /** @param place of the schema, for errors in it */
 export function satisfies(value: unknown, schema: unknown, alternatives: SchemaAlternatives, place: string): boolean {
   return alternatives.of(schema, place).some((plain) => satisfiesPlain(value, plain, alternatives, place));
 }
 
-export function satisfiesPlain(
+function satisfiesPlain(
   value: unknown,
   {types, values, except, text, number, array, object}: PlainSchema,
   alternatives: SchemaAlternatives,

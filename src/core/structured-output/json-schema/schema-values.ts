@@ -46,6 +46,19 @@ export function sortedJson(value: unknown): string {
   );
 }
 
+/** The values that another list has, too. */
+export function sharedValues(values: readonly unknown[], others: readonly unknown[]): unknown[] {
+  const known = new Set(others.map(sortedJson));
+  return values.filter((value) => known.has(sortedJson(value)));
+}
+
+/** The values that another list does not have. */
+export function otherValues(values: readonly unknown[], others: readonly unknown[]): unknown[] {
+  if (others.length === 0) return [...values];
+  const known = new Set(others.map(sortedJson));
+  return values.filter((value) => !known.has(sortedJson(value)));
+}
+
 const byName = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : a > b ? 1 : 0);
 
 export function isOfType(value: unknown, type: JsonType): boolean {

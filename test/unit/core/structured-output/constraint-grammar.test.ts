@@ -216,12 +216,7 @@ describe.each<[Kind, string, string[], string[]]>([
     ['{}', '{"p":1}', '{"p":1,"q":2}'],
     ['{"r":1}', '{"p":1,"p":2}'],
   ],
-  [
-    'json',
-    '{"oneOf":[{"type":"integer","multipleOf":2},{"type":"integer","minimum":10}]}',
-    ['4', '-2'],
-    ['12', '3'],
-  ],
+  ['json', '{"oneOf":[{"type":"integer","multipleOf":2},{"type":"integer","minimum":10}]}', ['4', '-2'], ['12', '3']],
   [
     'json',
     '{"oneOf":[{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"]},{"type":"object","properties":{"b":{"type":"integer"}},"required":["b"]}]}',
