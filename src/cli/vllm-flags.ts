@@ -303,7 +303,7 @@ export const vllmFlags: ReadonlyMap<string, VllmFlag> = new Map<string, VllmFlag
   ['kv-events-config', ignored('value')],
   ['profiler-config', ignored('value')],
   ['additional-config', ignored('value', '{}')],
-  ['speculative-config', refused('value')],
+  ['speculative-config', supported],
   ['kv-transfer-config', refused('value')],
   ['ec-transfer-config', refused('value')],
   ['weight-transfer-config', refused('value')],

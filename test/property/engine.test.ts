@@ -51,12 +51,27 @@ const shape = fc.record({
   kvCacheTokens: fc.constantFrom(112, 128, 200, 600),
   schedulingPolicy: fc.constantFrom('fcfs' as const, 'priority' as const),
   enablePrefixCaching: fc.boolean(),
+  speculation: fc.constantFrom(
+    null,
+    null,
+    {maxDraftTokens: 1, minMatch: 1, maxMatch: 2},
+    {maxDraftTokens: 4, minMatch: 1, maxMatch: 3},
+  ),
 });
+
+/** A model that checks drafts and goes round in circles now and then, so that drafts come true. */
+const model = {rowCapacity: 112, maxDraftTokens: 4, maxExtraLogits: 7, changeLogits: repeatNowAndThen};
+
+/** The token that stood three places back becomes likely, most of the time. */
+function repeatNowAndThen(logits: Float32Array, tokenIds: readonly number[]): void {
+  const tokenId = tokenIds.at(-3);
+  if (tokenId !== undefined && tokenIds.length % 7 !== 0) logits[tokenId] = 8.5;
+}
 
 it('gives each sequence its own tokens, ends each once and loses nothing', async () => {
   await fc.assert(
     fc.asyncProperty(shape, fc.array(action, {minLength: 1, maxLength: 40}), async ({numRows, ...options}, actions) => {
-      const {core, runner} = buildEngine({maxModelLen: 112, ...options}, {numRows, rowCapacity: 112});
+      const {core, runner} = buildEngine({maxModelLen: 112, ...options}, {...model, numRows});
       const added: Extract<Action, {type: 'add'}>[] = [];
       const aborted = new Set<string>();
       const steps: StepResult[] = [];
@@ -85,7 +100,7 @@ it('gives each sequence its own tokens, ends each once and loses nothing', async
         expect(outputs.at(-1)).toBe(finishes[0]);
         expect(outputs.filter(({numCachedTokens}) => numCachedTokens !== null).length).toBeLessThanOrEqual(1);
         const tokens = tokensOf(steps, String(index));
-        const expected = greedyContinuation(prompt, {maxTokens, eosTokenId});
+        const expected = greedyContinuation(prompt, {maxTokens, eosTokenId, changeLogits: repeatNowAndThen});
         if (finishes[0].finishReason === 'abort') expect(aborted).toContain(String(index));
         expect(tokens).toEqual(finishes[0].finishReason === 'abort' ? expected.slice(0, tokens.length) : expected);
       });
@@ -100,17 +115,18 @@ it('gives each sequence its own tokens, ends each once and loses nothing', async
   );
 });
 
-it('gives seeded sequences the same tokens in any company', async () => {
+it('gives seeded sequences the same tokens in any company, with and without drafts', async () => {
   const seeded = fc.record({prompt, seed: fc.bigInt({min: -(2n ** 63n), max: 2n ** 63n - 1n})});
   await fc.assert(
     fc.asyncProperty(fc.array(seeded, {minLength: 1, maxLength: 6}), shape, async (requests, {numRows, ...options}) => {
       const sampling = (seed: bigint) => ({temperature: 1, topP: 0.9, seed, maxTokens: 10});
-      const engine = () => buildEngine({maxModelLen: 112, ...options}, {numRows, rowCapacity: 112}).core;
+      const engine = (speculation = options.speculation) =>
+        buildEngine({maxModelLen: 112, ...options, speculation}, {...model, numRows}).core;
       const together = engine();
       together.addRequests(requests.map(({prompt, seed}, i) => engineRequest(String(i), prompt, sampling(seed))));
       const steps = await runToEnd(together);
       for (const [index, {prompt, seed}] of requests.entries()) {
-        const alone = engine();
+        const alone = engine(null);
         alone.addRequests([engineRequest('alone', prompt, sampling(seed))]);
         expect(tokensOf(steps, String(index))).toEqual(tokensOf(await runToEnd(alone), 'alone'));
       }

@@ -17,6 +17,7 @@ export function buildEngine(options: Partial<EngineCoreOptions> = {}, model: Fak
     seed: 0,
     logprobsMode: 'raw_logprobs',
     queueTimeoutSeconds: null,
+    speculation: null,
     ...options,
   });
   return {runner, core};

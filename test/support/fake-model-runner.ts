@@ -11,6 +11,7 @@ export interface FakeModelOptions {
   numRows?: number;
   rowCapacity?: number;
   maxExtraLogits?: number;
+  maxDraftTokens?: number;
   /** Rows that decode must begin with the first one, as on a device; false by default. */
   isGatheredAtFirstRow?: boolean;
   /** Called before each forward pass; a promise holds the pass up. */
@@ -29,6 +30,7 @@ export class FakeModelRunner implements ModelRunner {
   readonly bytesPerToken = 8;
   readonly isGatheredAtFirstRow: boolean;
   readonly maxExtraLogits: number;
+  readonly maxDraftTokens: number;
   /** Everything that was executed. */
   readonly batches: ModelBatch[] = [];
   numCopiedTokens = 0;
@@ -42,6 +44,7 @@ export class FakeModelRunner implements ModelRunner {
     this.numRows = options.numRows ?? 8;
     this.rowCapacity = options.rowCapacity ?? 256;
     this.maxExtraLogits = options.maxExtraLogits ?? 16;
+    this.maxDraftTokens = options.maxDraftTokens ?? 0;
     this.isGatheredAtFirstRow = options.isGatheredAtFirstRow ?? false;
     this.#options = options;
     this.#rows = Array.from({length: this.numRows}, () => []);
@@ -101,11 +104,12 @@ export class FakeModelRunner implements ModelRunner {
     assertInvariant(!this.isClosed, 'a closed runner computes nothing');
     const rows = [...decodes, ...prefills].map(({row}) => row);
     assertInvariant(new Set(rows).size === rows.length, 'no row occurs twice in a batch');
-    const numExtra = prefills.reduce((sum, {numLogits}) => sum + Math.max(0, numLogits - 1), 0);
+    const numExtra = [...decodes, ...prefills].reduce((sum, {numLogits}) => sum + Math.max(0, numLogits - 1), 0);
     assertInvariant(numExtra <= this.maxExtraLogits, 'a batch wants no more logits than allowed');
     decodes.forEach(({row, tokenIds, numLogits}, index) => {
       assertInvariant(row === decodes[0].row + index, 'decoding rows ascend without gaps');
-      assertInvariant(tokenIds.length === 1 && numLogits <= 1, 'a decode is one token');
+      assertInvariant(tokenIds.length <= 1 + this.maxDraftTokens, 'a decode is one token and its draft');
+      assertInvariant(numLogits <= tokenIds.length, 'a decode has logits of its own tokens only');
     });
     for (const {row, start, tokenIds, numLogits} of [...decodes, ...prefills]) {
       assertInvariant(numLogits <= tokenIds.length, 'a chunk has logits of its own tokens only');
@@ -143,12 +147,17 @@ export function fakeLogits(
 /** What a greedy sequence must give, computed without any engine. Ends at `eosTokenId` or after `maxTokens`. */
 export function greedyContinuation(
   promptTokenIds: readonly number[],
-  {vocabSize = 64, maxTokens, eosTokenId = null}: {vocabSize?: number; maxTokens: number; eosTokenId?: number | null},
+  {
+    vocabSize = 64,
+    maxTokens,
+    eosTokenId = null,
+    changeLogits,
+  }: {vocabSize?: number; maxTokens: number; eosTokenId?: number | null} & Pick<FakeModelOptions, 'changeLogits'>,
 ): number[] {
   const tokenIds = [...promptTokenIds];
   const output: number[] = [];
   while (output.length < maxTokens && (output.length === 0 || output.at(-1) !== eosTokenId)) {
-    const logits = fakeLogits(tokenIds, vocabSize);
+    const logits = fakeLogits(tokenIds, vocabSize, changeLogits);
     output.push(logits.indexOf(Math.max(...logits)));
     tokenIds.push(output.at(-1) as number);
   }

@@ -1,6 +1,6 @@
 /** Our engine without server and process border: EngineCore over the real model runner, with the server's defaults. */
 import {type EngineConfig, engineOptionsSchema} from '../../../src/core/config/engine-config.ts';
-import {EngineCore} from '../../../src/core/engine/engine-core.ts';
+import {EngineCore, engineCoreOptions} from '../../../src/core/engine/engine-core.ts';
 import {loadModel} from '../../../src/core/engine/model-runner/load-model.ts';
 import type {EngineRequest} from '../../../src/core/engine/protocol.ts';
 import {samplingParams} from '../../../test/support/sampling-params.ts';
@@ -10,7 +10,7 @@ import {serveLoop} from './serve-loop.ts';
 async function openLoop({modelPath, threads}: LoopSettings): Promise<BareLoop> {
   const config: EngineConfig = {...engineOptionsSchema.parse({threads}), modelPath};
   const {runner, info} = await loadModel(config, () => {});
-  const core = new EngineCore(runner, {...config, ...info});
+  const core = new EngineCore(runner, engineCoreOptions(info, config));
   return {
     async run({prompts, numTokens}, onToken) {
       core.addRequests(prompts.map((prompt, stream) => requestOf(prompt, stream, numTokens)));

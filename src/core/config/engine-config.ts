@@ -3,6 +3,7 @@
  * of the command line. `EngineConfig` is what the engine process gets: every value resolved, plain data.
  */
 import * as z from 'zod';
+import {speculativeConfigSchema} from './speculative-config.ts';
 
 const positiveInteger = z.int().min(1);
 
@@ -35,6 +36,11 @@ export const engineOptionsSchema = z.object({
       'Longest time in seconds that a request may wait for its first step before it is refused with 503; the default is no limit',
     group: 'SchedulerConfig',
     valueName: 'SECONDS',
+  }),
+  speculativeConfig: speculativeConfigSchema.nullable().default(null).meta({
+    description:
+      'Draft tokens that have followed the same words before and check them in one step, such as {"method":"ngram","num_speculative_tokens":4}; pays where answers repeat their prompts, and changes no answer',
+    group: 'SpeculativeConfig',
   }),
   enablePrefixCaching: z.boolean().default(true).meta({
     description: 'Reuse the keys and values of prompts with a common beginning',

@@ -4,7 +4,8 @@
  * in their order, when the next step begins, so nothing changes while a forward pass runs.
  */
 import type {EngineConfig} from '../config/engine-config.ts';
-import {GenerationError, OverloadedError, serializeError, ValidationError} from '../errors.ts';
+import {type Speculation, toSpeculation} from '../config/speculative-config.ts';
+import {GenerationError, OverloadedError, serializeError, UnsupportedError, ValidationError} from '../errors.ts';
 import type {OutputHolder} from '../sampling/logits-processors/logits-processor.ts';
 import {SeedMixer} from '../sampling/random.ts';
 import {endsInRepetition} from '../sampling/repetition-detection.ts';
@@ -17,11 +18,12 @@ import {assertInvariant} from '../util/assert.ts';
 import {nowMs} from '../util/clock.ts';
 import {KvCacheManager} from './kv-cache/kv-cache-manager.ts';
 import type {ModelRunner} from './model-runner/model-runner.ts';
-import type {EngineFinishReason, EngineRequest, ModelInfo, SequenceOutput, StepStats} from './protocol.ts';
+import type {DraftStats, EngineFinishReason, EngineRequest, ModelInfo, SequenceOutput, StepStats} from './protocol.ts';
 import type {SchedulingPolicy} from './scheduler/request-queue.ts';
 import {Scheduler} from './scheduler/scheduler.ts';
 import {isEmpty, type ScheduledChunk, type SchedulerOutput, toModelBatch} from './scheduler/scheduler-output.ts';
 import {Sequence} from './sequence.ts';
+import {NgramDrafts} from './speculation/ngram-drafts.ts';
 
 export interface EngineCoreOptions {
   /** Longest sequence, prompt and output together. */
@@ -36,6 +38,8 @@ export interface EngineCoreOptions {
   logprobsMode: EngineConfig['logprobsMode'];
   /** How long a request may wait for its first step; null = for ever. */
   queueTimeoutSeconds: number | null;
+  /** How drafts are found; null = there are none. */
+  speculation: Speculation | null;
 }
 
 export interface StepResult {
@@ -46,7 +50,7 @@ export interface StepResult {
 /** The part of the configuration that the core looks at. */
 export type CoreConfig = Pick<
   EngineConfig,
-  'schedulingPolicy' | 'enablePrefixCaching' | 'seed' | 'logprobsMode' | 'queueTimeoutSeconds'
+  'schedulingPolicy' | 'enablePrefixCaching' | 'seed' | 'logprobsMode' | 'queueTimeoutSeconds' | 'speculativeConfig'
 >;
 
 /** What the core needs of the loaded model and of the configuration. */
@@ -63,6 +67,7 @@ export function engineCoreOptions(info: ModelInfo, config: CoreConfig): EngineCo
     seed,
     logprobsMode,
     queueTimeoutSeconds,
+    speculation: toSpeculation(config.speculativeConfig),
   };
 }
 
@@ -85,6 +90,9 @@ export class EngineCore {
   /** Requests and aborts that take effect when the next step begins. */
   #inbox: (() => void)[] = [];
   #outputs: SequenceOutput[] = [];
+  /** Of the step under way; null = there are no drafts at all. */
+  #draftStats: DraftStats | null = null;
+  readonly #maxDraftTokens: number;
   #numArrivals = 0;
 
   /** @param runner stays the caller's, who closes it */
@@ -94,18 +102,22 @@ export class EngineCore {
       maxTokens: options.kvCacheTokens,
       enablePrefixCaching: options.enablePrefixCaching,
     });
+    // The last token of a sequence is never fed, so it needs no place in the cache.
+    this.#maxLength = Math.min(options.maxModelLen, this.#kvCache.maxSequenceTokens + 1);
+    const speculation = checkedSpeculation(options.speculation, runner);
+    this.#maxDraftTokens = speculation?.maxDraftTokens ?? 0;
     this.#scheduler = new Scheduler(this.#kvCache, {
       maxNumSeqs: options.maxNumSeqs,
       maxNumBatchedTokens: options.maxNumBatchedTokens,
       policy: options.schedulingPolicy,
       maxExtraLogits: runner.maxExtraLogits,
+      drafts: speculation && new NgramDrafts(speculation),
+      maxLength: this.#maxLength,
     });
     this.#sampler = new Sampler(runner.vocabSize, options.logprobsMode);
     this.#queueTimeoutMs =
       options.queueTimeoutSeconds === null ? Number.POSITIVE_INFINITY : options.queueTimeoutSeconds * 1000;
     this.#seeds = new SeedMixer(BigInt(options.seed));
-    // The last token of a sequence is never fed, so it needs no place in the cache.
-    this.#maxLength = Math.min(options.maxModelLen, this.#kvCache.maxSequenceTokens + 1);
   }
 
   addRequests(requests: readonly EngineRequest[]): void {
@@ -137,6 +149,7 @@ export class EngineCore {
    */
   async step(): Promise<StepResult> {
     const startedAt = performance.now();
+    this.#draftStats = this.#maxDraftTokens === 0 ? null : newDraftStats(this.#maxDraftTokens);
     for (const enter of this.#inbox.splice(0)) enter();
     this.#refuseOverdue();
     const plan = this.#scheduler.schedule();
@@ -209,12 +222,13 @@ export class EngineCore {
 
   #takeLogits(chunk: ScheduledChunk, logits: Float32Array): void {
     const {sequence} = chunk;
+    const newTokens: SampledToken[] = [];
     try {
       if (sequence.missesPromptLogprobs) this.#rankPrompt(chunk, logits);
-      if (chunk.isLast) this.#sampleNext(sequence, logits.subarray(-this.#runner.vocabSize));
+      if (chunk.isLast) this.#sampleNext(chunk, logits, newTokens);
     } catch (error) {
       if (!(error instanceof GenerationError || error instanceof ValidationError)) throw error;
-      this.#finish(sequence, [], {reason: 'error', error});
+      this.#finish(sequence, newTokens, {reason: 'error', error});
     }
   }
 
@@ -231,23 +245,43 @@ export class EngineCore {
     }
   }
 
-  #sampleNext(sequence: Sequence, logits: Float32Array): void {
-    const {sampling, outputTokenIds} = sequence;
-    const wantsLogprobs = sampling.params.logprobs !== null;
-    const sampled: SampledToken = wantsLogprobs
-      ? this.#sampler.sampleWithLogprobs(logits, sampling, outputTokenIds)
-      : {tokenId: this.#sampler.sample(logits, sampling, outputTokenIds), logprobs: null};
-    this.#append(sequence, sampled);
+  /**
+   * Samples the next token, and as long as that is what the draft said, the one after it: each exactly as if there were no
+   * draft, so that drafts change no answer.
+   * @param newTokens what was sampled is added here
+   */
+  #sampleNext({sequence, draftTokenIds}: ScheduledChunk, logits: Float32Array, newTokens: SampledToken[]): void {
+    const {vocabSize} = this.#runner;
+    const rows = logits.subarray(-(draftTokenIds.length + 1) * vocabSize);
+    let finish: Finish | null = null;
+    for (let row = 0; ; row++) {
+      const sampled = this.#sample(sequence, rows.subarray(row * vocabSize, (row + 1) * vocabSize));
+      newTokens.push(sampled);
+      sequence.append(sampled.tokenId);
+      finish = this.#finishAfter(sequence, sampled.tokenId);
+      if (finish !== null || sampled.tokenId !== draftTokenIds[row]) break;
+      this.#scheduler.commitDraft(sequence);
+    }
+    this.#countDraft(draftTokenIds, newTokens);
+    if (finish !== null) return this.#finish(sequence, newTokens, finish);
+    this.#scheduler.startDecoding(sequence);
+    this.#emit(sequence, newTokens, null);
   }
 
-  #append(sequence: Sequence, sampled: SampledToken): void {
-    sequence.append(sampled.tokenId);
-    const finish = this.#finishAfter(sequence, sampled.tokenId);
-    if (finish) this.#finish(sequence, [sampled], finish);
-    else {
-      this.#scheduler.startDecoding(sequence);
-      this.#emit(sequence, [sampled], null);
-    }
+  #sample({sampling, outputTokenIds}: Sequence, logits: Float32Array): SampledToken {
+    return sampling.params.logprobs === null
+      ? {tokenId: this.#sampler.sample(logits, sampling, outputTokenIds), logprobs: null}
+      : this.#sampler.sampleWithLogprobs(logits, sampling, outputTokenIds);
+  }
+
+  #countDraft(draftTokenIds: readonly number[], newTokens: readonly SampledToken[]): void {
+    const stats = this.#draftStats;
+    if (stats === null || draftTokenIds.length === 0) return;
+    stats.numDrafts++;
+    stats.numDraftTokens += draftTokenIds.length;
+    newTokens.forEach(({tokenId}, position) => {
+      if (tokenId === draftTokenIds[position]) stats.acceptedByPosition[position]!++;
+    });
   }
 
   /** Why a sequence ends with this token, in the order of vllm/v1/core/sched/utils.py: check_stop; null = it goes on. */
@@ -297,9 +331,20 @@ export class EngineCore {
       numPreemptions: plan.numPreemptions,
       prefixQueryTokens: plan.prefixQueryTokens,
       prefixHitTokens: plan.prefixHitTokens,
+      ...(this.#draftStats && {drafts: this.#draftStats}),
       stepMs,
     };
   }
+}
+
+/** @throws UnsupportedError when the model cannot check drafts */
+function checkedSpeculation(speculation: Speculation | null, {maxDraftTokens}: ModelRunner): Speculation | null {
+  if (speculation === null || speculation.maxDraftTokens <= maxDraftTokens) return speculation;
+  throw new UnsupportedError('--speculative-config is not supported for this model on this device.');
+}
+
+function newDraftStats(maxDraftTokens: number): DraftStats {
+  return {numDrafts: 0, numDraftTokens: 0, acceptedByPosition: Array.from({length: maxDraftTokens}, () => 0)};
 }
 
 function logprobsOfTokens({sampling}: Sequence, tokens: readonly SampledToken[]): TokenLogprobs[] | null {

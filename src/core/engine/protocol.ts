@@ -124,6 +124,8 @@ export interface ModelInfo {
   /** All tokens that the KV cache may hold at once, over all rows. */
   kvCacheTokens: number;
   kvCacheBytesPerToken: number;
+  /** Most tokens of a draft; absent where the engine drafts nothing. */
+  maxDraftTokens?: number;
   weightBytes: number;
   device: 'cpu' | 'webgpu' | 'cuda';
   numThreads: number;

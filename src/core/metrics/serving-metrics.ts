@@ -2,6 +2,7 @@
  * What the engine did, as metric families with the names, labels and buckets of vLLM, so that its dashboards work
  * (vllm/v1/metrics/loggers.py). Fed by the steps of the engine and by the sequences that its client sees.
  */
+import {type DraftMeasurements, DraftMetrics} from './draft-metrics.ts';
 import type {Cell, Family, MetricRegistry} from './metric-registry.ts';
 import type {SequenceEnd, SequenceObserver, SequenceRecord} from './sequence-observer.ts';
 
@@ -15,6 +16,7 @@ export interface StepMeasurements {
   numPreemptions: number;
   prefixQueryTokens: number;
   prefixHitTokens: number;
+  drafts?: DraftMeasurements;
 }
 
 export interface ServingFacts {
@@ -23,6 +25,8 @@ export interface ServingFacts {
   maxModelLen: number;
   /** A parser looks for calls of tools, so that is counted, too. */
   readsToolCalls?: boolean;
+  /** Most tokens of a draft; absent where the engine drafts nothing. */
+  maxDraftTokens?: number;
   /** Of each engine; 0 = not known. */
   kvCacheTokens: number;
   kvCacheBytesPerToken: number;
@@ -123,6 +127,7 @@ export class ServingMetrics implements SequenceObserver {
   readonly #engines: EngineCells[];
   readonly #rejections: Record<string, Cell>;
   readonly #toolCalls: ((reading: ToolCallReading) => Cell) | null;
+  readonly #drafts: DraftMetrics | null;
   readonly #choices = new OpenChoices();
 
   constructor(registry: MetricRegistry, facts: ServingFacts) {
@@ -130,6 +135,7 @@ export class ServingMetrics implements SequenceObserver {
     this.#engines = openCells(registry, facts, labels);
     registerGauges(registry, facts, labels, (index) => this.#engines[index]!.last);
     registerStates(registry, facts, labels);
+    this.#drafts = facts.maxDraftTokens ? new DraftMetrics(registry, labels, facts.maxDraftTokens) : null;
     const model = {model_name: facts.modelName};
     this.#rejections = cellsByLabel(REJECTION_REASONS, 'reason', model, (labelNames) =>
       registry.counter({name: 'vllm:admission_rejections_total', help: 'Requests turned away', labelNames}),
@@ -144,6 +150,7 @@ export class ServingMetrics implements SequenceObserver {
     engine.counters.prefix_cache_queries_total.add(step.prefixQueryTokens);
     engine.counters.prefix_cache_hits_total.add(step.prefixHitTokens);
     engine.counters.num_preemptions_total.add(step.numPreemptions);
+    if (step.drafts) this.#drafts?.onStep(step.drafts, engineIndex);
     const numTokens = step.numPrefillTokens + step.numDecodeTokens;
     if (numTokens > 0) engine.histograms.iteration_tokens_total.add(numTokens);
   }

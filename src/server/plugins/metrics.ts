@@ -29,11 +29,19 @@ export function registerMetrics(app: FastifyInstance, routes: RouteTable, contex
 
 function measureServing(app: FastifyInstance, registry: MetricRegistry, context: ServerContext): void {
   const {llm, servedModelNames} = context;
-  const {maxModelLen, kvCacheTokens, kvCacheBytesPerToken} = llm.modelInfo;
+  const {maxModelLen, maxDraftTokens = 0, kvCacheTokens, kvCacheBytesPerToken} = llm.modelInfo;
   const modelName = servedModelNames[0];
   const {readsToolCalls} = llm;
   const engineStates = () => llm.engineStates();
-  const facts = {modelName, maxModelLen, readsToolCalls, kvCacheTokens, kvCacheBytesPerToken, engineStates};
+  const facts = {
+    modelName,
+    maxModelLen,
+    readsToolCalls,
+    maxDraftTokens,
+    kvCacheTokens,
+    kvCacheBytesPerToken,
+    engineStates,
+  };
   const metrics = new ServingMetrics(registry, facts);
   const stops = [
     llm.observe(metrics),

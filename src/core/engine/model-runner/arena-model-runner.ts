@@ -29,6 +29,7 @@ export interface ArenaModelRunnerOptions {
 export abstract class ArenaModelRunner implements ModelRunner {
   readonly vocabSize: number;
   readonly maxExtraLogits = maxExtraLogits;
+  readonly maxDraftTokens: number = 0;
   readonly numRows: number;
   readonly rowCapacity: number;
   readonly bytesPerToken: number;
@@ -61,7 +62,7 @@ export abstract class ArenaModelRunner implements ModelRunner {
 
   async execute({decodes, prefills}: ModelBatch): Promise<Float32Array> {
     let numRows = 0;
-    if (decodes.length > 0) numRows += await this.#framed(decodes, true, () => this.run(decodes, 1, 0));
+    if (decodes.length > 0) numRows += await this.#framed(decodes, true, () => this.runDecodes(decodes));
     for (const chunk of prefills.flatMap((prefill) => toPieces(prefill, this.#maxChunkTokens))) {
       const firstRow = numRows;
       numRows += await this.#framed([chunk], false, () => this.run([chunk], chunk.tokenIds.length, firstRow));
@@ -94,6 +95,11 @@ export abstract class ArenaModelRunner implements ModelRunner {
     const numRows = await run();
     await this.arena.settle(chunks, isDecode);
     return numRows;
+  }
+
+  /** Runs the decoding rows; their logits are the first of the step. @returns the number of rows of logits */
+  protected runDecodes(decodes: readonly RowChunk[]): Promise<number> {
+    return this.run(decodes, 1, 0);
   }
 
   /**

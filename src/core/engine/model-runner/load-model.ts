@@ -1,16 +1,17 @@
 /** From an engine configuration to a model that can run: builds or finds the graph, opens the session, plans the cache. */
 import path from 'node:path';
 import type {EngineConfig} from '../../config/engine-config.ts';
+import {toSpeculation} from '../../config/speculative-config.ts';
 import {ModelError, UnsupportedError} from '../../errors.ts';
 import type {LoadStage, ModelInfo} from '../protocol.ts';
-import {builtModel, type ModelFacts} from './builder/build-model.ts';
+import {builtModel, graphInTurns, type ModelFacts} from './builder/build-model.ts';
 import type {CachedModel} from './builder/model-cache.ts';
 import {longModelFileName, modelFileName} from './builder/write-model.ts';
 import {defaultThreads} from './default-threads.ts';
 import {isExported, readExportedFacts} from './exported-model.ts';
 import {type KvPlan, planKvCache} from './kv-plan.ts';
 import type {ModelRunner} from './model-runner.ts';
-import {OnnxModelRunner} from './onnx-model-runner.ts';
+import {type DraftSession, OnnxModelRunner} from './onnx-model-runner.ts';
 import {openExported, tryExported} from './open-exported.ts';
 import {OrtApi} from './ort/ort-api.ts';
 import {OrtEnvironment} from './ort/ort-environment.ts';
@@ -30,6 +31,7 @@ export type ProgressListener = (progress: {stage: LoadStage /** 0..1 */; fractio
  */
 export async function loadModel(config: EngineConfig, onProgress: ProgressListener): Promise<LoadedModel> {
   refuseOtherDevices(config.device);
+  refuseDrafts(config);
   const clock = startClock();
   const api = new OrtApi(findOrtLibrary());
   const isReady = isExported(config.modelPath);
@@ -48,7 +50,7 @@ export async function loadModel(config: EngineConfig, onProgress: ProgressListen
   const numThreads = config.threads ?? defaultThreads();
   const runner = isReady
     ? await openExported(api, config.modelPath, built.facts, numThreads, plan)
-    : openRunner(api, built, numThreads, plan);
+    : await openRunner(api, built, config, numThreads, plan);
   const loadMs = clock();
   onProgress({stage: 'warm-up', fraction: 0, detail: ''});
   await (isReady ? tryExported(runner, config.modelPath, () => warmUp(runner)) : warmUp(runner));
@@ -62,6 +64,7 @@ export async function loadModel(config: EngineConfig, onProgress: ProgressListen
       maxNumBatchedTokens: config.maxNumBatchedTokens,
       kvCacheTokens: plan.kvCacheTokens,
       kvCacheBytesPerToken: runner.bytesPerToken,
+      ...(runner.maxDraftTokens > 0 && {maxDraftTokens: runner.maxDraftTokens}),
       weightBytes: built.numBytes,
       device: 'cpu',
       numThreads,
@@ -77,6 +80,17 @@ function refuseOtherDevices(device: EngineConfig['device']): void {
   throw new UnsupportedError(`Device "${device}" is not supported yet. Use --device cpu (or auto).`);
 }
 
+function refuseDrafts({speculativeConfig, modelPath, device}: EngineConfig): void {
+  if (speculativeConfig === null) return;
+  if (device !== 'cpu' && device !== 'auto') {
+    throw new UnsupportedError(`--speculative-config runs on the CPU only, not with --device ${device}.`);
+  }
+  if (!isExported(modelPath)) return;
+  throw new UnsupportedError(
+    `--speculative-config needs a GGUF file or a folder with safetensors; the graph ${modelPath} cannot check drafts.`,
+  );
+}
+
 /** @returns a function that gives the milliseconds since its last call */
 function startClock(): () => number {
   let last = performance.now();
@@ -87,25 +101,42 @@ function startClock(): () => number {
   };
 }
 
-function openRunner(
+async function openRunner(
   api: OrtApi,
-  {folder, facts, wasBuilt}: CachedModel<ModelFacts>,
+  built: CachedModel<ModelFacts>,
+  config: EngineConfig,
   numThreads: number,
   plan: KvPlan,
-): OnnxModelRunner {
+): Promise<OnnxModelRunner> {
+  const {folder, facts, wasBuilt} = built;
   const environment = new OrtEnvironment(api);
   try {
     const isLong = facts.longBeyond !== null && plan.maxModelLen > facts.longBeyond;
     const graphFile = path.join(folder, isLong ? longModelFileName : modelFileName);
     const session = new OrtSession(environment, graphFile, {numThreads});
+    const drafts = await openDrafts(environment, built, config, {isLong, numThreads});
     const {numLayers, numKvHeads, headSize, vocabSize} = facts;
     const kv = {numLayers, numKvHeads, headSize, numRows: plan.numRows, capacity: plan.maxModelLen};
-    return new OnnxModelRunner(environment, session, {kv, vocabSize, maxLogitRows: plan.numRows});
+    return new OnnxModelRunner(environment, session, {kv, vocabSize, maxLogitRows: plan.numRows}, drafts);
   } catch (cause) {
     environment.close();
     const hint = wasBuilt ? '' : ` Its cache may be damaged: without the folder ${folder} it is built again.`;
     throw new ModelError(`The built model cannot be loaded: ${(cause as Error).message}${hint}`, {cause});
   }
+}
+
+/** The graph that checks drafts, when there are to be any. Its weights are in memory a second time. */
+async function openDrafts(
+  environment: OrtEnvironment,
+  built: CachedModel<ModelFacts>,
+  config: EngineConfig,
+  {isLong, numThreads}: {isLong: boolean; numThreads: number},
+): Promise<DraftSession | null> {
+  const speculation = toSpeculation(config.speculativeConfig);
+  if (speculation === null) return null;
+  const numTurns = speculation.maxDraftTokens + 1;
+  const graphFile = await graphInTurns(config.modelPath, built, {isLong, numTurns}, config);
+  return {session: new OrtSession(environment, graphFile, {numThreads}), numTurns};
 }
 
 async function exportedModel(modelPath: string): Promise<CachedModel<ModelFacts>> {

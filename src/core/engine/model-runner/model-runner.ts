@@ -17,7 +17,10 @@ export interface RowChunk {
 
 /** One forward pass. No row occurs twice. */
 export interface ModelBatch {
-  /** One token each, in ascending order of row, without gaps: rows r, r+1, …, r+n-1. */
+  /**
+   * In ascending order of row, without gaps: rows r, r+1, …, r+n-1. One token each, and up to `maxDraftTokens` drafts behind
+   * it: tokens that may turn out to be the next ones, computed with the same bits as if one by one.
+   */
   decodes: RowChunk[];
   /** Chunks of prompts, any rows. */
   prefills: RowChunk[];
@@ -43,6 +46,8 @@ export interface ModelRunner extends KvRowStore {
   readonly vocabSize: number;
   /** Rows of logits that one step may want besides one for each sequence. */
   readonly maxExtraLogits: number;
+  /** Drafts that a decoding row may have in one step; 0 = this runner checks none. */
+  readonly maxDraftTokens: number;
   /**
    * Computes one step.
    * @returns logits `[decodes, then what the prefills want; vocabSize]`, in order of position, row-major float32. The array belongs to

@@ -2,7 +2,7 @@
 import type {ModelBatch, RowChunk} from '../model-runner/model-runner.ts';
 import type {Sequence} from '../sequence.ts';
 
-/** Tokens `[start, start + numTokens)` of a sequence. */
+/** Tokens `[start, start + numTokens)` of a sequence, drafts included. */
 export interface ScheduledChunk {
   sequence: Sequence;
   start: number;
@@ -11,6 +11,8 @@ export interface ScheduledChunk {
   isLast: boolean;
   /** Of how many of its last tokens the logits are wanted. */
   numLogits: number;
+  /** The last of its tokens, when they are not in the sequence but guesses of what comes next. */
+  draftTokenIds: readonly number[];
 }
 
 export interface SchedulerOutput {
@@ -31,11 +33,7 @@ export function toModelBatch({decodes, prefills}: SchedulerOutput): ModelBatch {
   return {decodes: decodes.map(toRowChunk), prefills: prefills.map(toRowChunk)};
 }
 
-function toRowChunk({sequence, start, numTokens, numLogits}: ScheduledChunk): RowChunk {
-  return {
-    row: sequence.row,
-    start,
-    tokenIds: sequence.tokenIds.slice(start, start + numTokens),
-    numLogits,
-  };
+function toRowChunk({sequence, start, numTokens, numLogits, draftTokenIds}: ScheduledChunk): RowChunk {
+  const tokenIds = sequence.tokenIds.slice(start, start + numTokens);
+  return {row: sequence.row, start, tokenIds: [...tokenIds, ...draftTokenIds], numLogits};
 }

@@ -6,11 +6,14 @@
  * least senior sequence is preempted: it goes back to waiting and is computed again later, its output included. That is
  * done as it was the first time, the prompt in chunks and the output token by token: the kernels for one row and for
  * many differ in the last bits, and the answer must not depend on who else was there.
+ *
+ * Drafts take what prompts leave of the budget and of the memory: they never make anybody wait.
  */
 import {assertInvariant} from '../../util/assert.ts';
 import {nowMs} from '../../util/clock.ts';
 import type {KvCacheManager} from '../kv-cache/kv-cache-manager.ts';
 import type {Sequence} from '../sequence.ts';
+import type {DraftSource} from '../speculation/ngram-drafts.ts';
 import {chunkLength, minChunkTokens} from './chunk-length.ts';
 import {RequestQueue, type SchedulingPolicy, seniority} from './request-queue.ts';
 import type {ScheduledChunk, SchedulerOutput} from './scheduler-output.ts';
@@ -19,8 +22,12 @@ export interface SchedulerOptions {
   maxNumSeqs: number;
   maxNumBatchedTokens: number;
   policy: SchedulingPolicy;
-  /** Rows of logits that prompts may want in one step besides one for each sequence. */
+  /** Rows of logits that prompts and drafts may want in one step besides one for each sequence. */
   maxExtraLogits: number;
+  /** Where drafts come from; null = there are none. */
+  drafts: DraftSource | null;
+  /** Longest sequence, prompt and output together. */
+  maxLength: number;
 }
 
 /** Waiting sequences looked at in one step; bounds the search for common beginnings. */
@@ -35,9 +42,14 @@ export class Scheduler {
   /** Prefilling and decoding sequences. */
   readonly #running: RequestQueue;
   readonly #compare: (a: Sequence, b: Sequence) => number;
+  readonly #drafts: DraftSource | null;
+  readonly #maxLength: number;
 
-  constructor(kvCache: KvCacheManager, {maxNumSeqs, maxNumBatchedTokens, policy, maxExtraLogits}: SchedulerOptions) {
+  constructor(kvCache: KvCacheManager, options: SchedulerOptions) {
+    const {maxNumSeqs, maxNumBatchedTokens, policy, maxExtraLogits} = options;
     this.#kvCache = kvCache;
+    this.#drafts = options.drafts;
+    this.#maxLength = options.maxLength;
     this.#tokenBudget = maxNumBatchedTokens;
     // All can decode in one step, and what is left of the budget suffices for a chunk that never ends badly.
     this.#maxRunning = Math.min(maxNumSeqs, kvCache.numRows, Math.max(1, maxNumBatchedTokens - minChunkTokens));
@@ -78,13 +90,19 @@ export class Scheduler {
     // A prompt's need for memory may have preempted sequences that were planned before.
     plan.prefills = plan.prefills.filter(({sequence}) => sequence.status === 'prefilling');
     plan.decodes = this.#gatherDecodes();
+    if (this.#drafts) this.#addDrafts(plan, this.#drafts);
     return plan;
   }
 
-  /** Says that a planned chunk has been computed. */
-  commit({sequence, start, numTokens, isLast}: ScheduledChunk): void {
-    this.#kvCache.commit(sequence, numTokens);
+  /** Says that a planned chunk has been computed. Drafts do not count yet. */
+  commit({sequence, start, numTokens, isLast, draftTokenIds}: ScheduledChunk): void {
+    this.#kvCache.commit(sequence, numTokens - draftTokenIds.length);
     if (!isLast && start + numTokens >= sequence.numPromptTokens) this.startDecoding(sequence);
+  }
+
+  /** Says that the token which was just appended had been computed as a draft. */
+  commitDraft(sequence: Sequence): void {
+    this.#kvCache.commit(sequence, 1);
   }
 
   /** From now on the sequence is computed token by token: one was sampled for it, or it made some before. */
@@ -182,7 +200,8 @@ export class Scheduler {
     const end = start + numTokens;
     if (!this.#reserve(sequence, end, plan)) return 0;
     const isLast = end === sequence.tokenIds.length;
-    plan.prefills.push({sequence, start, numTokens, isLast, numLogits: wantsAllLogits ? numTokens : Number(isLast)});
+    const numLogits = wantsAllLogits ? numTokens : Number(isLast);
+    plan.prefills.push({sequence, start, numTokens, isLast, numLogits, draftTokenIds: []});
     return numTokens;
   }
 
@@ -222,8 +241,34 @@ export class Scheduler {
   #decodeChunk(sequence: Sequence): ScheduledChunk {
     const start = this.#kvCache.numTokens(sequence);
     const isLast = start + 1 === sequence.tokenIds.length;
-    return {sequence, start, numTokens: 1, isLast, numLogits: Number(isLast)};
+    return {sequence, start, numTokens: 1, isLast, numLogits: Number(isLast), draftTokenIds: []};
   }
+
+  #addDrafts(plan: SchedulerOutput, source: DraftSource): void {
+    const numPlanned = plan.prefills.reduce((sum, {numTokens}) => sum + numTokens, plan.decodes.length);
+    let room = Math.min(this.#tokenBudget - numPlanned, this.#maxExtraLogits - numExtraLogits(plan));
+    for (const chunk of plan.decodes) {
+      const draftTokenIds = this.#draftFor(chunk, room, source);
+      room -= draftTokenIds.length;
+      Object.assign(chunk, withDraft(chunk, draftTokenIds));
+    }
+  }
+
+  /** As long as it can be of use: the token behind an accepted draft must still belong to the sequence. */
+  #draftFor({sequence, start, isLast}: ScheduledChunk, room: number, source: DraftSource): readonly number[] {
+    const {tokenIds, outputTokenIds, sampling} = sequence;
+    const numMissing = Math.min(this.#maxLength - tokenIds.length, sampling.params.maxTokens - outputTokenIds.length);
+    const most = Math.min(room, numMissing - 1);
+    if (!isLast || most <= 0) return [];
+    const draft = source.draftAfter(tokenIds, most);
+    return this.#kvCache.reserve(sequence, start + 1 + draft.length) ? draft : [];
+  }
+}
+
+function withDraft(chunk: ScheduledChunk, draftTokenIds: readonly number[]): ScheduledChunk {
+  if (draftTokenIds.length === 0) return chunk;
+  const numTokens = chunk.numTokens + draftTokenIds.length;
+  return {...chunk, numTokens, numLogits: numTokens, draftTokenIds};
 }
 
 /** Every row that a prompt wants counts, so that the last chunk of a prompt needs no rule of its own. */

@@ -5,10 +5,17 @@ import {ServingMetrics, tokenCountBuckets} from '../../../../src/core/metrics/se
 
 const labels = 'model_name="tiny",engine="0"';
 
-function openMetrics(states = [{isUp: true, numRestarts: 0}]) {
+function openMetrics(states = [{isUp: true, numRestarts: 0}], more: {maxDraftTokens?: number} = {}) {
   const registry = new MetricRegistry();
   const engineStates = () => states;
-  const facts = {modelName: 'tiny', maxModelLen: 2048, kvCacheTokens: 1000, kvCacheBytesPerToken: 4, engineStates};
+  const facts = {
+    modelName: 'tiny',
+    maxModelLen: 2048,
+    kvCacheTokens: 1000,
+    kvCacheBytesPerToken: 4,
+    engineStates,
+    ...more,
+  };
   const metrics = new ServingMetrics(registry, facts);
   const sampleValue = async (sample: string) => {
     const line = (await registry.render()).split('\n').find((text) => text.startsWith(`${sample} `));
@@ -54,6 +61,29 @@ describe('ServingMetrics', () => {
     expect(await sampleValue(`vllm:num_requests_waiting_by_reason{${labels},reason="deferred"}`)).toBe(0);
     expect(await sampleValue(`vllm:request_prompt_tokens_bucket{le="2000.0",${labels}}`)).toBe(0);
     expect(await sampleValue(`vllm:e2e_request_latency_seconds_created{${labels}}`)).toBeGreaterThan(1e9);
+  });
+
+  it('counts drafts where there are any', async () => {
+    const step = {
+      numRunning: 1,
+      numWaiting: 0,
+      numUsedCacheTokens: 0,
+      numPrefillTokens: 0,
+      numDecodeTokens: 5,
+      numPreemptions: 0,
+      prefixQueryTokens: 0,
+      prefixHitTokens: 0,
+      drafts: {numDrafts: 2, numDraftTokens: 5, acceptedByPosition: [2, 1, 0]},
+    };
+    const {metrics, sampleValue} = openMetrics(undefined, {maxDraftTokens: 3});
+    for (let i = 0; i < 2; i++) metrics.onStep(step);
+    expect(await sampleValue(`vllm:spec_decode_num_drafts_total{${labels}}`)).toBe(4);
+    expect(await sampleValue(`vllm:spec_decode_num_draft_tokens_total{${labels}}`)).toBe(10);
+    expect(await sampleValue(`vllm:spec_decode_num_accepted_tokens_total{${labels}}`)).toBe(6);
+    const byPosition = (position: number) =>
+      sampleValue(`vllm:spec_decode_num_accepted_tokens_per_pos_total{${labels},position="${position}"}`);
+    expect(await Promise.all([0, 1, 2].map(byPosition))).toEqual([4, 2, 0]);
+    expect(await openMetrics().sampleValue(`vllm:spec_decode_num_drafts_total{${labels}}`)).toBeNull();
   });
 
   it('counts the prompt with the first token, by origin', async () => {

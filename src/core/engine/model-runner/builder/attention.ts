@@ -1,4 +1,5 @@
 /** The attention part of a layer: packed product, norms of queries and keys where there are any, and one operator. */
+import {type AttentionOperator, attendInTurns} from './attention-in-turns.ts';
 import type {LayerConfig} from './decoder-config.ts';
 import {type GraphContext, norm} from './graph-context.ts';
 import {microsoftDomain, type Value} from './onnx-graph.ts';
@@ -8,30 +9,46 @@ export type RotaryValues = readonly [cos: Value, sin: Value];
 
 /** @param rotary null = positions are not rotated in this layer */
 export function attention(context: GraphContext, layer: number, input: Value, rotary: RotaryValues | null): Value {
-  const {graph, config, linear} = context;
   const name = `layer.${layer}.attention`;
+  const parts = queryKeyValue(context, layer, input);
+  const tail = ['total_sequence_length', ...(rotary ?? []), ...sinks(context, layer, rotary)];
+  const operator: AttentionOperator = ({result, past, present}, own, lengths) =>
+    groupQueryAttention(
+      context,
+      layer,
+      rotary !== null,
+      [result, `${present}.${layer}.key`, `${present}.${layer}.value`],
+      [...own, `${past}.${layer}.key`, `${past}.${layer}.value`, lengths, ...tail],
+    );
+  const mixed =
+    context.numTurns === null
+      ? operator({result: `${name}.mixed`, past: 'past_key_values', present: 'present'}, parts, 'seqlens_k')
+      : attendInTurns(context.graph, context.numTurns, `${name}.mixed`, parts, operator);
+  return context.linear.product(`${name}.output`, mixed, [`blk.${layer}.attn_output.weight`]);
+}
+
+function groupQueryAttention(
+  context: GraphContext,
+  layer: number,
+  isRotated: boolean,
+  results: readonly Value[],
+  inputs: readonly Value[],
+): Value {
+  const {graph, config} = context;
   const [mixed] = graph.nodeWithResults(
     'GroupQueryAttention',
-    [`${name}.mixed`, `present.${layer}.key`, `present.${layer}.value`],
-    [
-      ...queryKeyValue(context, layer, input),
-      `past_key_values.${layer}.key`,
-      `past_key_values.${layer}.value`,
-      'seqlens_k',
-      'total_sequence_length',
-      ...(rotary ?? []),
-      ...sinks(context, layer, rotary),
-    ],
+    results,
+    inputs,
     {
       num_heads: config.numHeads,
       kv_num_heads: config.numKvHeads,
-      do_rotary: Number(rotary !== null),
+      do_rotary: Number(isRotated),
       rotary_interleaved: Number(config.rotatesNeighbours),
       ...attentionAttributes(context, config.layers[layer] as LayerConfig),
     },
     microsoftDomain,
   );
-  return linear.product(`${name}.output`, mixed as Value, [`blk.${layer}.attn_output.weight`]);
+  return mixed as Value;
 }
 
 function attentionAttributes({config}: GraphContext, {window}: LayerConfig) {

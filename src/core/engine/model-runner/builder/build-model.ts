@@ -6,7 +6,7 @@ import {GgufFile} from '../../../model/gguf/gguf-file.ts';
 import {SafetensorsFolder, weightFilesOf} from '../../../model/safetensors/safetensors-folder.ts';
 import {readJsonObject} from '../../../util/read-json.ts';
 import type {DecoderConfig} from './decoder-config.ts';
-import {buildDecoderGraph} from './decoder-graph.ts';
+import {buildDecoderGraph, type GraphVariant} from './decoder-graph.ts';
 import {readGgufConfig} from './gguf-config.ts';
 import {GgufTensors} from './gguf-tensors.ts';
 import {readHfConfig} from './hf-config.ts';
@@ -14,7 +14,7 @@ import {HfTensors, type Quantization} from './hf-tensors.ts';
 import type {LinearOptions} from './linear.ts';
 import {type CachedModel, cachedModel} from './model-cache.ts';
 import {type TensorReader, WeightSource} from './weight-source.ts';
-import {longModelFileName, modelFileName, writeModel} from './write-model.ts';
+import {addGraph, longModelFileName, modelFileName, writeModel} from './write-model.ts';
 
 const configName = 'config.json';
 
@@ -51,43 +51,78 @@ export async function builtModel(weightsPath: string, options: BuildOptions): Pr
     ? [path.join(weightsPath, configName), ...(await weightFilesOf(weightsPath))]
     : [weightsPath];
   return cachedModel(sources, key, cacheFolder, (folder) =>
-    isFolder ? buildFromFolder(weightsPath, folder, options) : buildFromGguf(weightsPath, folder, options),
+    withWeights(weightsPath, quantization, (weights) => buildModel(weights, folder, options)),
   );
 }
 
-async function buildFromGguf(weightsPath: string, folder: string, options: BuildOptions) {
+/**
+ * Adds a graph in turns to a built model, unless it is there already.
+ * @returns path of the graph
+ */
+export async function graphInTurns(
+  weightsPath: string,
+  {folder}: CachedModel<ModelFacts>,
+  variant: GraphVariant,
+  options: Omit<BuildOptions, 'cacheFolder' | 'onProgress'>,
+): Promise<string> {
+  const name = `model.${variant.isLong ? 'long.' : ''}turns-${variant.numTurns}.onnx`;
+  const file = path.join(folder, name);
+  if ((await stat(file).catch(() => null)) !== null) return file;
+  await withWeights(weightsPath, options.quantization, async ({config, source}) =>
+    addGraph(buildDecoderGraph(config, source, options, variant), folder, name),
+  );
+  return file;
+}
+
+interface OpenWeights {
+  config: DecoderConfig;
+  reader: TensorReader;
+  source: WeightSource;
+}
+
+/** Opens the weights of a model for as long as `use` takes. */
+async function withWeights<T>(
+  weightsPath: string,
+  quantization: Quantization,
+  use: (weights: OpenWeights) => Promise<T>,
+): Promise<T> {
+  const isFolder = (await stat(weightsPath)).isDirectory();
+  return isFolder ? withFolder(weightsPath, quantization, use) : withGguf(weightsPath, use);
+}
+
+async function withGguf<T>(weightsPath: string, use: (weights: OpenWeights) => Promise<T>): Promise<T> {
   const file = await GgufFile.open(weightsPath);
   try {
     const reader = new GgufTensors(file);
     const source = new WeightSource(reader);
-    return await buildModel(await readGgufConfig(file, source), reader, source, folder, options);
+    return await use({config: await readGgufConfig(file, source), reader, source});
   } finally {
     await file.close();
   }
 }
 
-async function buildFromFolder(weightsPath: string, folder: string, options: BuildOptions) {
+async function withFolder<T>(
+  weightsPath: string,
+  quantization: Quantization,
+  use: (weights: OpenWeights) => Promise<T>,
+): Promise<T> {
   const configPath = path.join(weightsPath, configName);
   const {config, ...model} = readHfConfig((await readJsonObject(configPath)) ?? {}, configPath);
   const weights = await SafetensorsFolder.open(weightsPath);
   try {
-    const reader = new HfTensors(weights, {...model, quantization: options.quantization});
-    return await buildModel(config, reader, new WeightSource(reader), folder, options);
+    const reader = new HfTensors(weights, {...model, quantization});
+    return await use({config, reader, source: new WeightSource(reader)});
   } finally {
     await weights.close();
   }
 }
 
-async function buildModel(
-  config: DecoderConfig,
-  reader: TensorReader,
-  source: WeightSource,
-  folder: string,
-  options: BuildOptions,
-) {
+async function buildModel({config, reader, source}: OpenWeights, folder: string, options: BuildOptions) {
   const graphs = {
     [modelFileName]: buildDecoderGraph(config, source, options),
-    ...(config.longRotary && {[longModelFileName]: buildDecoderGraph(config, source, options, true)}),
+    ...(config.longRotary && {
+      [longModelFileName]: buildDecoderGraph(config, source, options, {isLong: true, numTurns: null}),
+    }),
   };
   refuseUnused(source.unusedTensors(), config, reader);
   const files = await writeModel(graphs, folder, (fraction) => options.onProgress(fraction, 'weights'));

@@ -6,8 +6,11 @@
  * longest length after the step; logits_at int64 [rows] = flat positions whose logits are wanted;
  * past_key_values.N.key/value and present.N.key/value float32 [batch, kv heads, capacity, head size], the same memory;
  * logits float32 [rows, vocab].
+ *
+ * A graph in turns checks drafts: it computes several tokens of a row as if one after the other (`attention-in-turns.ts`).
  */
 import {attention, type RotaryValues} from './attention.ts';
+import {declareTurns, presentNames} from './attention-in-turns.ts';
 import type {DecoderConfig} from './decoder-config.ts';
 import {embedding, embeddingTensor} from './embedding.ts';
 import {addAndNorm, type GraphContext, norm, scaled} from './graph-context.ts';
@@ -24,15 +27,21 @@ interface Stream {
   normed: Value;
 }
 
-/** @param isLong builds for sequences beyond the original length, for models whose rotary depends on it */
+export interface GraphVariant {
+  /** For sequences beyond the original length, of models whose rotary depends on it. */
+  isLong: boolean;
+  /** Most tokens of one row in a step of a graph in turns; null = the ordinary graph. */
+  numTurns: number | null;
+}
+
 export function buildDecoderGraph(
   config: DecoderConfig,
   source: WeightSource,
   options: LinearOptions,
-  isLong = false,
+  {isLong, numTurns}: GraphVariant = {isLong: false, numTurns: null},
 ): OnnxGraph {
   const graph = new OnnxGraph();
-  const context = {graph, config, source, linear: new LinearBuilder(graph, source, options)};
+  const context = {graph, config, source, linear: new LinearBuilder(graph, source, options), numTurns};
   declareInputs(context);
   const tables = rotaryTables(context, isLong);
   let stream = firstStream(context);
@@ -52,17 +61,22 @@ export function buildDecoderGraph(
   return graph;
 }
 
-function declareInputs({graph, config}: GraphContext): void {
+function declareInputs({graph, config, numTurns}: GraphContext): void {
   const {layers, numKvHeads, headSize, vocabSize} = config;
-  graph.input('input_ids', 'int64', ['batch', 'sequence']);
-  graph.input('seqlens_k', 'int32', ['batch']);
-  graph.input('total_sequence_length', 'int32', [1]);
+  if (numTurns === null) {
+    graph.input('input_ids', 'int64', ['batch', 'sequence']);
+    graph.input('seqlens_k', 'int32', ['batch']);
+    graph.input('total_sequence_length', 'int32', [1]);
+  } else declareTurns(graph, numTurns);
   graph.input('logits_at', 'int64', ['rows']);
   graph.output('logits', 'float32', ['rows', vocabSize]);
+  const results = presentNames(numTurns);
   for (const layer of layers.keys()) {
     for (const part of ['key', 'value']) {
       graph.input(`past_key_values.${layer}.${part}`, 'float32', ['batch', numKvHeads, 'capacity', headSize]);
-      graph.output(`present.${layer}.${part}`, 'float32', ['batch', numKvHeads, 'capacity', headSize]);
+      for (const present of results) {
+        graph.output(`${present}.${layer}.${part}`, 'float32', ['batch', numKvHeads, 'capacity', headSize]);
+      }
     }
   }
 }

@@ -9,6 +9,8 @@ export interface GraphContext {
   config: DecoderConfig;
   source: WeightSource;
   linear: LinearBuilder;
+  /** Most tokens of one row in a step of a graph in turns; null = the ordinary graph. */
+  numTurns: number | null;
 }
 
 /** A vector of the model as a weight of the graph. */

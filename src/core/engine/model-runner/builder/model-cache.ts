@@ -12,9 +12,10 @@ import {pipeline} from 'node:stream/promises';
 import {ModelError} from '../../../errors.ts';
 import {makeFolder} from '../../../util/make-folder.ts';
 import {userCacheFolder} from '../../../util/user-folders.ts';
+import {writeFileAtomically} from '../../../util/write-file-atomically.ts';
 
 /** To be raised with every change of the graph or of the file layout. */
-const builderVersion = 3;
+const builderVersion = 4;
 const descriptionFileName = 'description.json';
 /** How often a finished model tries to take its place when others are in the way. */
 const maxAttempts = 5;
@@ -204,10 +205,4 @@ async function discard(folder: string): Promise<void> {
   const removed = `${folder}.damaged-${randomBytes(4).toString('hex')}`;
   await rename(folder, removed).catch(() => {});
   await rm(removed, {recursive: true, force: true});
-}
-
-async function writeFileAtomically(file: string, text: string): Promise<void> {
-  const draft = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`;
-  await writeFile(draft, text);
-  await rename(draft, file);
 }

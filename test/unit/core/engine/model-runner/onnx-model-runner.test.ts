@@ -18,7 +18,8 @@ const prompt = [1, 4093, 198, 1780, 314, 260, 3575, 282, 4649, 47, 2, 198, 1, 52
 let model: LoadedModel;
 
 beforeAll(async () => {
-  model = await loadForTest(modelPath, {maxModelLen: 512, maxNumSeqs: 4});
+  const speculativeConfig = {method: 'ngram' as const, num_speculative_tokens: 3};
+  model = await loadForTest(modelPath, {maxModelLen: 512, maxNumSeqs: 4, speculativeConfig});
 }, 120_000);
 afterAll(() => model?.runner.close());
 
@@ -148,6 +149,37 @@ test('a row gives the same bits alone and in company', async () => {
     const part = together.subarray(row * runner.vocabSize, (row + 1) * runner.vocabSize);
     expect(largestDifference(part, alone[row] as Float32Array)).toBe(0);
   }
+});
+
+test('drafts have the bits of decoding them one by one, whatever the others draft', async () => {
+  const {runner} = model;
+  const lengths = [40, 9, 65, 16];
+  const drafts = [[500, 7, 81, 9], [501], [502, 11, 13], [503, 17]];
+  const fill = async () => {
+    for (const [row, length] of lengths.entries()) {
+      await prefill(
+        row,
+        Array.from({length}, (_, index) => 100 * row + 3 * index),
+      );
+    }
+  };
+  await fill();
+  const expected: Float32Array[] = [];
+  for (const [row, tokenIds] of drafts.entries()) {
+    for (const [index, tokenId] of tokenIds.entries()) expected.push(await next(row, lengths[row]! + index, tokenId));
+  }
+  await fill();
+  const logits = await runner.execute({
+    decodes: drafts.map((tokenIds, row) => ({row, start: lengths[row]!, tokenIds, numLogits: tokenIds.length})),
+    prefills: [],
+  });
+  expect(logits.length).toBe(expected.length * runner.vocabSize);
+  for (const [index, row] of expected.entries()) {
+    const actual = logits.slice(index * runner.vocabSize, (index + 1) * runner.vocabSize);
+    expect(largestDifference(actual, row), `${index}`).toBe(0);
+  }
+  // What drafts wrote serves later tokens as well.
+  expect(largestDifference(await next(0, lengths[0]! + 3, 9), expected[3]!)).toBe(0);
 });
 
 test('the event loop goes on during a step', async () => {
