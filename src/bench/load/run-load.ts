@@ -42,12 +42,14 @@ export async function runLoad(
 ): Promise<void> {
   const {startMs} = options;
   const giveUp = new AbortController();
-  const sendingEnds = stopAfter(options, stop);
+  const lost = new LostServer();
+  const sendingEnds = AbortSignal.any([stopAfter(options, stop), lost.signal]);
   const places = new Places(options.maxConcurrency, sendingEnds);
   const sendOne = async (request: PlannedRequest, plannedMs: number) => {
     onSent();
     const record = await send(request, plannedMs, giveUp.signal);
     onRecord(record);
+    lost.note(record);
     return record;
   };
   let lastSent: {atMs: number; offsetMs: number} | null = null;
@@ -88,6 +90,24 @@ async function waitUntil(timeMs: number, signal: AbortSignal): Promise<void> {
   const waitMs = timeMs - nowMs() - timerSlackMs;
   if (waitMs > 0) await delay(waitMs, undefined, {signal}).catch(() => {});
   while (nowMs() < timeMs && !signal.aborted) await new Promise(setImmediate);
+}
+
+/** So many connections in a row that fail, without an answer in between, mean that nobody is there any more. */
+export const failuresOfLostServer = 100;
+
+/** Without it a closed load would try to connect as fast as it can until its time is over. */
+class LostServer {
+  readonly #controller = new AbortController();
+  #failuresInARow = 0;
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  note({failure}: RequestRecord): void {
+    this.#failuresInARow = failure?.type === 'connect' ? this.#failuresInARow + 1 : 0;
+    if (this.#failuresInARow >= failuresOfLostServer) this.#controller.abort();
+  }
 }
 
 /** A counting semaphore whose takers wait in line; nobody waits any more once the signal is aborted. */

@@ -27,7 +27,7 @@ const titles: Readonly<Record<Metric, {heading: string; short: string}>> = {
 export function consoleTable(outcome: RunOutcome): string[] {
   const {figures} = outcome;
   return [
-    ...(outcome.isValid ? [] : distortedBox(outcome)),
+    ...(outcome.isValid || figures.completed === 0 ? [] : distortedBox(outcome)),
     centred(' Serving Benchmark Result ', '='),
     ...totalRows(outcome),
     ...probeSection(outcome),

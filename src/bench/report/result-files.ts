@@ -1,8 +1,8 @@
 /** Where results go: file names as `vllm bench serve` and `vllm bench sweep serve` make them, JSON and CSV. */
-import {appendFile, mkdir, writeFile} from 'node:fs/promises';
+import {appendFile, mkdir, open, stat, unlink, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
-import {ServingError} from '../../core/errors.ts';
-import type {SweptName} from '../bench-settings.ts';
+import {ServingError, UsageError} from '../../core/errors.ts';
+import type {BenchSettings, SweptName} from '../bench-settings.ts';
 import {type ResultObject, timeStamp, withoutDetails} from './result-json.ts';
 import type {RunOutcome} from './result-types.ts';
 
@@ -10,6 +10,31 @@ export interface FinishedRun {
   outcome: RunOutcome;
   /** With every list. */
   result: ResultObject;
+}
+
+/**
+ * Tries every place that results will go to, so that a long run does not end without a file. Leaves no empty files.
+ * @throws UsageError that names the flag
+ */
+export async function checkPlaces({saveResult, appendResult, resultDir, csv, html}: BenchSettings): Promise<void> {
+  const places: [string, string | null][] = [
+    ['--csv', csv],
+    ['--html', html],
+    ['--result-dir', saveResult || appendResult ? join(resultDir ?? '.', `.parlance-${process.pid}`) : null],
+  ];
+  for (const [flag, path] of places) {
+    if (path !== null) await tryToWrite(flag, path);
+  }
+}
+
+async function tryToWrite(flag: string, path: string): Promise<void> {
+  try {
+    await mkdir(dirname(path), {recursive: true});
+    await (await open(path, 'a')).close();
+    if ((await stat(path)).size === 0) await unlink(path);
+  } catch (cause) {
+    throw new UsageError(`${flag} cannot be written: ${(cause as Error).message}`, {cause});
+  }
 }
 
 /** @returns paths that were written */

@@ -1,6 +1,7 @@
 /** From what a run left to what it means: figures, goodput, failures by type, warnings, and whether it is valid at all. */
 import type {Limits, LoadPoint} from '../bench-settings.ts';
 import type {ProbeFigures} from '../load/probe.ts';
+import {failuresOfLostServer} from '../load/run-load.ts';
 import type {ThreadHealth} from '../load/thread-meter.ts';
 import {
   figuresOf,
@@ -132,6 +133,8 @@ const burstShare = 0.2;
 function warningsOf(raw: RawOutcome, figures: RunFigures, health: ClientHealth, achievedRate: number): string[] {
   const good = raw.records.filter(isSuccess);
   return [
+    ...interruptionWarning(raw),
+    ...lostServerWarning(raw),
     ...rateWarning(raw, health, achievedRate),
     ...lengthWarning(raw, good),
     ...promptWarning(good, raw.tokenizer.source),
@@ -139,6 +142,20 @@ function warningsOf(raw: RawOutcome, figures: RunFigures, health: ClientHealth, 
     ...countWarning(figures),
     ...warmupWarning(raw),
   ];
+}
+
+function interruptionWarning({isInterrupted, records, numPrompts}: RawOutcome): string[] {
+  if (!isInterrupted) return [];
+  const numBegun = records.filter(({turn}) => turn === 0).length;
+  return [`This run was interrupted after ${numBegun} of ${numPrompts} requests; the figures are of those`];
+}
+
+function lostServerWarning({records}: RawOutcome): string[] {
+  const latest = [...records].sort((a, b) => a.endedMs - b.endedMs).slice(-failuresOfLostServer);
+  const isLost = latest.length === failuresOfLostServer && latest.every(({failure}) => failure?.type === 'connect');
+  return isLost
+    ? [`The server was gone: ${failuresOfLostServer} connections in a row failed, so no more were tried`]
+    : [];
 }
 
 function rateWarning({point, records}: RawOutcome, {verdict}: ClientHealth, achievedRate: number): string[] {

@@ -11,7 +11,7 @@ import {compareResults, comparisonTable, readResult} from '../report/compare.ts'
 import {consoleTable} from '../report/console-table.ts';
 import {htmlPage} from '../report/html/html-page.ts';
 import {openRequestLines} from '../report/request-lines.ts';
-import {type FinishedRun, fileName, saveRuns, write} from '../report/result-files.ts';
+import {checkPlaces, type FinishedRun, fileName, saveRuns, write} from '../report/result-files.ts';
 import {resultObject, withoutDetails} from '../report/result-json.ts';
 import {sweepTable} from '../report/sweep-table.ts';
 import {checkLengths, findTarget} from '../target/find-target.ts';
@@ -37,6 +37,7 @@ export interface BenchFlags {
 export async function runBench(options: BenchOptions, {json}: BenchFlags, terminal: BenchTerminal): Promise<number> {
   const settings = readSettings(options);
   if (settings.compare.length > 0) return compareFiles(settings, json, terminal);
+  await checkPlaces(settings);
   const quiet = settings.quiet ? {...terminal, note() {}} : terminal;
   const connection = await connect(settings, quiet);
   const lines = openRequestLines(settings.saveRequests);
@@ -56,6 +57,7 @@ async function makeContext(settings: BenchSettings, connection: Connection, term
   const lengths = lengthsFor(settings, isStarted);
   if (settings.datasetName === 'random')
     checkLengths(target, {...lengths, input: lengths.input + settings.randomPrefixLen});
+  if (target.isUnlisted) terminal.note(`Note: the server does not list ${target.model}; it may refuse to answer`);
   terminal.note(`Measuring ${target.url}, model ${target.model || '-'}, seed ${settings.seed}`);
   if (settings.temperature === null && settings.backend !== 'http')
     terminal.note('No --temperature is given, so the server decides how tokens are sampled');

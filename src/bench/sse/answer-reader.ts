@@ -2,8 +2,9 @@
  * Fills the record of one request from its stream: bytes with the time of their read in, moments, token counts and texts
  * out. Knows what a whole answer is, and so what is missing when a stream ends.
  */
-import type {Failure, RequestRecord} from '../request-record.ts';
+
 import {EventSplitter} from '../../core/util/event-splitter.ts';
+import type {Failure, RequestRecord} from '../request-record.ts';
 import {readChunk, type StreamChunk, type ToolCallPiece} from './stream-chunk.ts';
 
 const endOfStream = '[DONE]';

@@ -106,7 +106,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #failureOf(error: Error): Failure {
     const {message, code} = error as Error & {code?: string};
-    const text = [code, message].filter((part) => part).join(': ') || 'the connection failed';
+    const ours = code === 'EMFILE' ? 'this process may open no more sockets, see ulimit -n' : null;
+    const text = [code, ours ?? message].filter((part) => part).join(': ') || 'the connection failed';
     return {type: this.#record.headersMs === null ? 'connect' : 'truncated', message: text};
   }
 

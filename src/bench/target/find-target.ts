@@ -15,6 +15,8 @@ export interface Target {
   model: string;
   /** As results name it. */
   modelId: string;
+  /** The server has a list of models, and this is not in it. */
+  isUnlisted: boolean;
   maxModelLen: number | null;
   serverVersion: string | null;
 }
@@ -66,6 +68,7 @@ export async function findTarget(settings: BenchSettings, client: HttpClient): P
     url: client.baseUrl + endpoint,
     model: model ?? '',
     modelId: settings.model ?? found?.id ?? model ?? '',
+    isUnlisted: models?.every(({id}) => id !== model) ?? false,
     maxModelLen: found?.max_model_len ?? null,
     serverVersion: await serverVersion(client),
   };

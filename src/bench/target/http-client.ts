@@ -52,10 +52,14 @@ export class HttpClient {
       });
       return {status: response.statusCode, text: await response.body.text()};
     } catch (cause) {
-      const {code, message} = cause as Error & {code?: string};
-      throw new ServingError(`No answer from ${url.origin}${url.pathname}: ${code ?? message}`, {cause});
+      throw new ServingError(`No answer from ${url.origin}${url.pathname}: ${reasonOf(cause as Error)}`, {cause});
     }
   }
+}
+
+function reasonOf(error: Error & {code?: unknown}): string {
+  if (error.name === 'TimeoutError') return `nothing came within ${timeoutMs / 1000} s`;
+  return typeof error.code === 'string' && error.code.startsWith('E') ? error.code : error.message;
 }
 
 /** The body as JSON of unknown form; null when it is none or the status is not 200. */

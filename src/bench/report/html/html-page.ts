@@ -39,7 +39,9 @@ function runSection(outcome: RunOutcome, isOneOfSeveral: boolean): string {
   const load = `concurrency ${point.maxConcurrency}, rate ${point.requestRate}`.replaceAll('Infinity', 'inf');
   return [
     `<h2>${isOneOfSeveral ? escapeText(load) : 'Result'}</h2>`,
-    outcome.isValid ? '' : '<p class="bad">This run is not valid: the load generator itself was late.</p>',
+    outcome.isValid || figures.completed === 0
+      ? ''
+      : '<p class="bad">This run is not valid: the load generator itself was late.</p>',
     `<pre>${escapeText(consoleTable({...outcome, isValid: true}).join('\n'))}</pre>`,
     figures.completed === 0 ? '<p>No request was answered.</p>' : plots(outcome),
   ].join('\n');
