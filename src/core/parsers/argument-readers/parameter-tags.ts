@@ -38,6 +38,8 @@ export interface ParameterTags {
   isStrict?: boolean;
   /** A value may stand in `<![CDATA[` and `]]>`; closing tags in it are text. */
   mayBeQuoted?: boolean;
+  /** Parameters that the tool does not declare, and those given again, are read over. */
+  onlyDeclared?: boolean;
   /** Keys whose object is the arguments themselves when it is the only parameter and the tool does not declare the key. */
   wrappers?: readonly string[];
   /** What stands in the place of a key: the key itself, in quotes or not, unless a format has more there. */
@@ -101,6 +103,8 @@ class ParameterTagsReader implements ArgumentReader {
   #quotes: 'undecided' | 'closed' | 'none' = 'none';
   /** The value goes out while it grows. */
   #isOpenString = false;
+  /** The value is read over. */
+  #isSkipped = false;
   #atValueStart = false;
   readonly #seen = new Set<string>();
   /** JSON of the only parameter so far, which may be a wrapper; it waits for the next one or the end. */
@@ -130,7 +134,7 @@ class ParameterTagsReader implements ArgumentReader {
   /** A value that the text ends in: what is certain of a string; of anything else only that more was to come. */
   #cutValue(finishReason: FinishReason): string {
     if (this.#isOpenString) return escapeJsonText(this.#value);
-    if (this.#tags.dropsCut === true) return this.#closing();
+    if (this.#tags.dropsCut === true || this.#isSkipped) return this.#closing();
     return finishReason === 'length' ? this.#label() : this.#closing();
   }
 
@@ -255,10 +259,17 @@ class ParameterTagsReader implements ArgumentReader {
     this.#value = '';
     this.#atValueStart = true;
     this.#quotes = this.#tags.mayBeQuoted === true ? 'undecided' : 'none';
+    this.#isSkipped = this.#tags.onlyDeclared === true && !this.#isWanted();
     const streams = this.#tags.trims !== 'blanks' && this.#tags.dropsUnclosed !== true;
-    this.#isOpenString = streams && !this.#mayBeWrapper() && isPlainString(this.#schema());
+    this.#isOpenString = streams && !this.#isSkipped && !this.#mayBeWrapper() && isPlainString(this.#schema());
     if (this.#isOpenString) this.#json += `${this.#label()}"`;
     return 'more';
+  }
+
+  /** Declared and new. A tool that declares nothing takes anything. */
+  #isWanted(): boolean {
+    const declared = Object.keys(this.#properties);
+    return !this.#seen.has(this.#key) && (declared.length === 0 || declared.includes(this.#key));
   }
 
   #mayBeWrapper(): boolean {
@@ -325,7 +336,8 @@ class ParameterTagsReader implements ArgumentReader {
     const text = isLineFeedMarkup ? this.#value.slice(0, -1) : this.#value;
     if (this.#isOpenString) this.#json += `${escapeJsonText(text)}"`;
     else if (this.#mayBeWrapper()) this.#holdWrapper(text);
-    else this.#json += this.#label() + coerceValue(this.#tags.trims === 'blanks' ? text.trim() : text, this.#schema());
+    else if (!this.#isSkipped)
+      this.#json += this.#label() + coerceValue(this.#tags.trims === 'blanks' ? text.trim() : text, this.#schema());
     this.#value = '';
     this.#part = 'between';
   }

@@ -1,4 +1,7 @@
-/** MiniCPM 5: `<function name="N"><param name="K">V</param></function>`; a name that is not declared is no call. */
+/**
+ * MiniCPM 5: `<function name="N"><param name="K">V</param></function>`. A name that is not declared is no call; parameters
+ * that are not declared are left out, and of one that is given twice the first counts.
+ */
 
 import {parameterTags} from '../argument-readers/parameter-tags.ts';
 import type {MachineDefinition, ToolFormat, Transition} from '../format.ts';
@@ -29,6 +32,7 @@ function minicpm5(context: ParserContext): MachineDefinition {
           callClose: FUNCTION_END,
           ends: [FUNCTION],
           mayBeQuoted: true,
+          onlyDeclared: true,
           readKey: (written) => ({key: unquote(written)}),
         }),
         next: 'content',

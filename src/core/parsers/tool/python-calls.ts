@@ -13,17 +13,19 @@ interface PythonMarkup {
   textAfter: 'content' | 'drop';
   /** A list without markers may stand at the beginning, too. */
   bareList?: boolean;
+  /** A list that follows the calls and ends in another closing marker repeats them and is dropped. */
+  dropsEcho?: boolean;
   /** The markers are single tokens. */
   isSpecial?: boolean;
   values?: PythonValueOptions;
 }
 
-function pythonMachine({open, close, inList, textAfter, bareList, values}: PythonMarkup): MachineDefinition {
+function pythonMachine({open, close, inList, textAfter, bareList, dropsEcho, values}: PythonMarkup): MachineDefinition {
   const noCall: Transition = {to: 'content', fails: true};
   const opened: Transition = {to: inList ? 'opened' : 'items', opensCall: true};
   const openers = open === undefined ? {} : {[open]: opened};
   const closers: Record<string, Transition> =
-    close === undefined ? {} : {[close]: {to: textAfter === 'content' ? 'content' : 'behind'}};
+    close === undefined ? {} : {[close]: {to: dropsEcho ? 'closed' : textAfter === 'content' ? 'content' : 'behind'}};
   const list: Record<string, Transition> = bareList === true ? {'[': {to: 'items', opensCall: true}} : {};
   const modes: Record<string, Mode> = {
     beginning: {kind: 'text', as: 'content', on: {...openers, ...list}, otherwise: {to: 'content'}},
@@ -49,8 +51,30 @@ function pythonMachine({open, close, inList, textAfter, bareList, values}: Pytho
       otherwise: {to: textAfter === 'content' ? 'content' : 'behind'},
     },
     behind: {kind: 'text', as: 'nothing', on: openers},
+    ...(dropsEcho === true ? echoModes(openers, Object.keys(closers)) : {}),
   };
   return {start: 'beginning', modes};
+}
+
+/** A list behind the calls waits until a closing marker says that it was an echo. */
+function echoModes(openers: Readonly<Record<string, Transition>>, closers: readonly string[]): Record<string, Mode> {
+  const text: Transition = {to: 'content', shows: 'content'};
+  const again = Object.keys(openers).map((open) => [open, {...text, marker: 'reread' as const}]);
+  const dropped = closers.map((close) => [close, {to: 'content'}]);
+  return {
+    closed: {
+      kind: 'text',
+      as: 'content',
+      on: {'[': {to: 'echo', marker: 'reread'}, ...openers},
+      otherwise: {to: 'content'},
+    },
+    echo: {
+      kind: 'capture',
+      on: Object.fromEntries([...again, ...dropped]),
+      tooLong: text,
+      atEnd: () => text,
+    },
+  };
 }
 
 type Row = [names: ToolFormat['names'], keepsSpecialTokens: ToolFormat['keepsSpecialTokens'], markup: PythonMarkup];
@@ -72,6 +96,7 @@ const rows: readonly Row[] = [
       inList: true,
       textAfter: 'content',
       isSpecial: true,
+      dropsEcho: true,
       values: {keepsInnerQuotes: true},
     },
   ],
