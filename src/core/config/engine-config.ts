@@ -48,8 +48,20 @@ export const engineOptionsSchema = z.object({
   }),
   kvCacheBytes: positiveInteger.nullable().default(null).meta({
     flag: 'kv-cache-memory-bytes',
-    description: 'Memory for keys and values in bytes; the default is 40 % of the memory that is free at start',
+    aliases: ['kv-cache-memory'],
+    description:
+      'Memory for keys and values in bytes; the default is 40 % of what is free at start and not taken by weights',
     group: 'CacheConfig',
+  }),
+  gpuMemoryUtilization: z.number().gt(0).max(1).nullable().default(null).meta({
+    description:
+      'Part of all memory (of the container, where there is one) that weights and cache may take together, 0 to 1; --kv-cache-memory-bytes goes before it',
+    group: 'CacheConfig',
+  }),
+  numGpuBlocksOverride: positiveInteger.nullable().default(null).meta({
+    description: 'Size of the cache in blocks of 16 tokens, whatever memory there is',
+    group: 'CacheConfig',
+    valueName: 'BLOCKS',
   }),
   device: z.enum(['auto', 'cpu', 'webgpu', 'cuda']).default('auto').meta({
     description: 'Where the model runs',

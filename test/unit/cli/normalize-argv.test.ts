@@ -190,9 +190,9 @@ describe('warnings', () => {
     ],
     [
       'a vLLM flag without effect',
-      ['--gpu-memory-utilization', '0.9'],
+      ['--swap-space', '4'],
       [],
-      ['--gpu-memory-utilization 0.9: known from vLLM, no effect here'],
+      ['--swap-space 4: known from vLLM, no effect here'],
     ],
     ['a vLLM switch without effect', ['--enforce-eager'], [], ['--enforce-eager: known from vLLM, no effect here']],
     [

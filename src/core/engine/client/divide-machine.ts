@@ -6,7 +6,7 @@ import {readdirSync, statSync} from 'node:fs';
 import path from 'node:path';
 import type {EngineConfig} from '../../config/engine-config.ts';
 import {ModelError} from '../../errors.ts';
-import {availableMemoryBytes} from '../model-runner/available-memory.ts';
+import {availableMemoryBytes, totalMemoryBytes} from '../model-runner/available-memory.ts';
 import {defaultThreads} from '../model-runner/default-threads.ts';
 
 export interface MachineFacts {
@@ -53,10 +53,15 @@ export function weightFileBytes(modelPath: string): number {
   return names.reduce((sum, name) => sum + statSync(path.join(modelPath, name)).size, 0);
 }
 
-function cacheBytesOfEach({kvCacheBytes}: EngineConfig, numEngines: number, facts: MachineFacts): number {
+function cacheBytesOfEach(config: EngineConfig, numEngines: number, facts: MachineFacts): number {
+  const {kvCacheBytes, gpuMemoryUtilization} = config;
   const {freeBytes, weightBytes} = facts;
   const leftBytes = freeBytes - numEngines * weightBytes;
-  const wanted = kvCacheBytes ?? Math.max(leastCacheBytes, Math.floor((leftBytes * cacheShare) / numEngines));
+  const shareBytes =
+    gpuMemoryUtilization === null
+      ? leftBytes * cacheShare
+      : gpuMemoryUtilization * totalMemoryBytes() - numEngines * weightBytes;
+  const wanted = kvCacheBytes ?? Math.max(leastCacheBytes, Math.floor(shareBytes / numEngines));
   if (numEngines * wanted <= leftBytes) return wanted;
   throw notEnough(wanted, numEngines, facts);
 }

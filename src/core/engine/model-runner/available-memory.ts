@@ -17,6 +17,13 @@ export function availableMemoryBytes(): number {
   return Math.min(free, Math.max(0, limit - containerUseBytes()));
 }
 
+/** @returns bytes of the machine, or of its container */
+export function totalMemoryBytes(): number {
+  const {constrainedMemory} = process as {constrainedMemory?: () => number};
+  const limit = constrainedMemory?.() ?? 0;
+  return limit === 0 || limit > hugeLimit ? os.totalmem() : Math.min(limit, os.totalmem());
+}
+
 /** On Linux the kernel's own estimate, which counts caches that it would drop. */
 function freeMemoryBytes(): number {
   const meminfo = readOptional('/proc/meminfo');

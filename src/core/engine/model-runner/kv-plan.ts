@@ -4,9 +4,9 @@
  */
 import type {EngineConfig} from '../../config/engine-config.ts';
 import {ModelError} from '../../errors.ts';
-import {availableMemoryBytes} from './available-memory.ts';
+import {availableMemoryBytes, totalMemoryBytes} from './available-memory.ts';
 import type {ModelFacts} from './builder/build-model.ts';
-import {kvBytesPerToken} from './kv-memory.ts';
+import {type KvType, kvBytesPerToken} from './kv-memory.ts';
 
 export interface KvPlan {
   numRows: number;
@@ -16,28 +16,80 @@ export interface KvPlan {
   kvCacheTokens: number;
 }
 
+export interface CacheKind {
+  type: KvType;
+  /** Every row takes its whole memory at the start, as on a device, instead of page by page. */
+  isTakenAtOnce: boolean;
+}
+
 /** Part of the free memory that the cache may take when nothing is said. */
 const defaultShare = 0.4;
 /** Rows reserve addresses for their whole capacity; this bounds them to a multiple of the budget. */
 const maxReservation = 8;
 const shortestUsefulLength = 16;
+/** Unit in which the cache is counted, see `kv-cache/kv-cache-manager.ts`. */
+const blockTokens = 16;
+
+type PlanOptions = Pick<
+  EngineConfig,
+  'maxModelLen' | 'maxNumSeqs' | 'kvCacheBytes' | 'gpuMemoryUtilization' | 'numGpuBlocksOverride'
+>;
+
+/** What the machine has for this process. */
+export interface MemoryFacts {
+  freeBytes: number;
+  totalBytes: number;
+}
 
 /**
  * @param weightBytes memory that the weights will take
  * @throws ModelError when `--max-model-len` is too short, longer than the model allows or does not fit into the budget
  */
 export function planKvCache(
-  config: Pick<EngineConfig, 'maxModelLen' | 'maxNumSeqs' | 'kvCacheBytes'>,
+  config: PlanOptions,
   facts: Pick<ModelFacts, 'numLayers' | 'numKvHeads' | 'headSize' | 'contextLength'>,
   weightBytes: number,
-  freeBytes: number = availableMemoryBytes(),
+  memory: MemoryFacts = {freeBytes: availableMemoryBytes(), totalBytes: totalMemoryBytes()},
 ): KvPlan {
   const bytesPerToken = kvBytesPerToken(facts);
-  const budgetBytes = config.kvCacheBytes ?? Math.floor(Math.max(0, freeBytes - weightBytes) * defaultShare);
-  const budgetTokens = Math.floor(budgetBytes / bytesPerToken);
+  if (weightBytes > memory.freeBytes) throw weightsDoNotFit(weightBytes, memory.freeBytes);
+  const budgetTokens =
+    config.numGpuBlocksOverride === null
+      ? Math.floor(budgetBytes(config, weightBytes, memory) / bytesPerToken)
+      : config.numGpuBlocksOverride * blockTokens;
   const maxModelLen = chooseLength(config.maxModelLen, facts.contextLength, budgetTokens, bytesPerToken);
   const numRows = Math.max(1, Math.min(config.maxNumSeqs, Math.floor((budgetTokens * maxReservation) / maxModelLen)));
   return {numRows, maxModelLen, kvCacheTokens: Math.min(budgetTokens, numRows * maxModelLen)};
+}
+
+/** As stated in bytes, as a part of all memory, or a part of what is left. */
+function budgetBytes(
+  {kvCacheBytes, gpuMemoryUtilization}: PlanOptions,
+  weightBytes: number,
+  {freeBytes, totalBytes}: MemoryFacts,
+): number {
+  if (kvCacheBytes !== null) return kvCacheBytes;
+  if (gpuMemoryUtilization === null) return Math.floor((freeBytes - weightBytes) * defaultShare);
+  const wantedBytes = gpuMemoryUtilization * totalBytes;
+  if (wantedBytes > freeBytes) {
+    throw new ModelError(
+      `--gpu-memory-utilization ${gpuMemoryUtilization} asks for ${inMebibytes(wantedBytes)} of ${inMebibytes(totalBytes)}, but only ${inMebibytes(freeBytes)} are free. ` +
+        `Give at most ${(Math.floor((freeBytes / totalBytes) * 100) / 100).toFixed(2)}, or end what else uses memory.`,
+    );
+  }
+  if (wantedBytes <= weightBytes) {
+    throw new ModelError(
+      `--gpu-memory-utilization ${gpuMemoryUtilization} is ${inMebibytes(wantedBytes)}, and the weights alone take ${inMebibytes(weightBytes)}. Raise it.`,
+    );
+  }
+  return Math.floor(wantedBytes - weightBytes);
+}
+
+function weightsDoNotFit(weightBytes: number, freeBytes: number): ModelError {
+  return new ModelError(
+    `The weights take ${inMebibytes(weightBytes)}, but only ${inMebibytes(freeBytes)} of memory are free. ` +
+      'Take a smaller quantization (a GGUF file with fewer bits, or --quantization int8 or int4 for a folder with safetensors), or free memory.',
+  );
 }
 
 function chooseLength(
@@ -69,9 +121,13 @@ function noRoom(budgetTokens: number, shortest: number, bytesPerToken: number): 
 }
 
 function tooSmall(length: number, budgetTokens: number, bytesPerToken: number): ModelError {
-  const mebibytes = (tokens: number) => `${((tokens * bytesPerToken) / 2 ** 20).toFixed(0)} MiB`;
+  const mebibytes = (tokens: number) => inMebibytes(tokens * bytesPerToken);
   return new ModelError(
     `One sequence of ${length} tokens needs ${mebibytes(length)} of KV cache, but the budget is ${mebibytes(budgetTokens)} (${budgetTokens} tokens). ` +
       `Give --max-model-len ${budgetTokens} or less, or raise --kv-cache-memory-bytes.`,
   );
+}
+
+function inMebibytes(numBytes: number): string {
+  return `${(numBytes / 2 ** 20).toFixed(0)} MiB`;
 }
