@@ -2,6 +2,7 @@
  * A talk and everything that can be done with it, without any notion of a screen: send, stop, change settings, take back,
  * store. What happens is told as news; both the line mode and the screen only show them.
  */
+import {once} from 'node:events';
 import type {BackendFacts, ChatBackend} from './backend/backend.ts';
 import type {ChatRunOptions} from './chat-terminal.ts';
 import type {AnswerStats} from './conversation/answer-stats.ts';
@@ -10,6 +11,7 @@ import {type Approval, runTurn, type TurnEvent} from './conversation/run-turn.ts
 import {requestBody, type TalkSettings} from './conversation/settings.ts';
 import type {TalkStart} from './sessions/open-talk.ts';
 import {newSessionId, type SessionStore, SessionWriter, type StoredSession} from './sessions/session-store.ts';
+import type {OpenedTools} from './tools/open-tools.ts';
 import type {ToolBox} from './tools/tool-box.ts';
 
 export type ChatNews =
@@ -19,6 +21,8 @@ export type ChatNews =
   /** Text to look at, such as a rendered prompt. */
   | {type: 'listing'; title: string; text: string}
   | {type: 'facts'; facts: BackendFacts}
+  /** How far a running tool is. */
+  | {type: 'tool-output'; line: string}
   | {type: 'reasoning-mode'; mode: ReasoningMode}
   | {type: 'raw-mode'; isRaw: boolean}
   /** The talk is another one now: its last messages may be shown. */
@@ -35,7 +39,7 @@ export type ReasoningMode = 'show' | 'fold' | 'hide';
 export interface ControllerParts {
   backend: ChatBackend;
   start: TalkStart;
-  tools: ToolBox;
+  tools: OpenedTools;
   options: Pick<ChatRunOptions, 'maxToolRounds' | 'reasoning' | 'raw'>;
   folder: string;
   /** How often a lost connection is tried again. */
@@ -65,7 +69,7 @@ export class ChatController {
     const {backend, start, tools, options, folder, tell} = parts;
     this.#parts = parts;
     this.backend = backend;
-    this.tools = tools;
+    this.tools = tools.box;
     this.store = start.store;
     this.folder = folder;
     this.tell = tell;
@@ -102,7 +106,11 @@ export class ChatController {
     const {backend, tools} = this;
     const {approve, retries, options} = this.#parts;
     const settings = {...this.settings, fields: {...this.settings.fields, ...more}};
-    const parts = {backend, settings, tools, approve, maxRounds: options.maxToolRounds, retries, signal: turn.signal};
+    const parts = {
+      ...{backend, settings, tools, approve, maxRounds: options.maxToolRounds, retries, signal: turn.signal},
+      report: (line: string) => this.tell({type: 'tool-output', line}),
+    };
+    await Promise.race([this.#parts.tools.start(), once(turn.signal, 'abort')]);
     for await (const event of runTurn(this.talk, parts)) this.#note(event);
     this.#turn = null;
     await this.save();

@@ -35,7 +35,7 @@ async function runOnce(options: ChatRunOptions, piped: string | null, terminal: 
   }
   const start = await openTalk(options);
   const tools = await openTools(options, terminal.folder);
-  for (const line of tools.notes) terminal.writeError(`${line}\n`);
+  for (const line of await tools.start()) terminal.writeError(`${line}\n`);
   const backend = await openBackend(options, terminal, (progress) => terminal.onProgress(progress));
   try {
     await backend.ready();

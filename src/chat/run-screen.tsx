@@ -22,7 +22,7 @@ import {lastTurnMarkdown} from './slash-commands/export-talk.ts';
 import {ScreenStore} from './state/screen-store.ts';
 import {initialView} from './state/view-state.ts';
 import {submitInput} from './submit-input.ts';
-import {openTools} from './tools/open-tools.ts';
+import {type OpenedTools, openTools} from './tools/open-tools.ts';
 
 const retries = 5;
 /** Longer than the time between two frames. */
@@ -45,7 +45,7 @@ export async function runScreen(options: ChatRunOptions, start: TalkStart, termi
   let leave = () => {};
   const left = new Promise<void>((resolve) => (leave = resolve));
   const chat = new ChatController({
-    ...{backend, start, tools: tools.box, options, folder: terminal.folder, retries},
+    ...{backend, start, tools, options, folder: terminal.folder, retries},
     tell: (news) => showNews(news, {store, input, terminal, leave}),
     approve: (call, signal) => store.askApproval(call, signal),
   });
@@ -59,7 +59,7 @@ export async function runScreen(options: ChatRunOptions, start: TalkStart, termi
       actions={actionsOf(chat, {store, terminal, leave})}
       paint={paint}
       colours={colours}
-      numTools={() => tools.box.numOn}
+      toolsText={() => toolsText(tools)}
     />,
     // Incremental drawing loses lines when static text and a moved cursor come together.
     {stdout, stdin, exitOnCtrlC: false, patchConsole: true, incrementalRendering: false, maxFps: 30},
@@ -69,7 +69,7 @@ export async function runScreen(options: ChatRunOptions, start: TalkStart, termi
     await colours.load();
     chat.tell({type: 'talk-changed', messages: chat.talk});
   }
-  for (const note of tools.notes) chat.warn(note);
+  void tools.start().then((notes) => notes.map((note) => chat.warn(note)));
   void tellReady(chat, store).then(() => colours.load());
   try {
     await left;
@@ -150,6 +150,12 @@ async function withoutScreen<T>(run: () => T | Promise<T>, store: ScreenStore, t
     store.tell({type: 'cover', isCovered: false});
     store.flush();
   }
+}
+
+/** For the status line. */
+function toolsText({box, isStarting}: OpenedTools): string | null {
+  if (isStarting()) return 'tools are starting';
+  return box.numOn > 0 ? `tools ${box.numOn}` : null;
 }
 
 function choosePaint(theme: ChatRunOptions['theme'], {env, stdout}: ChatTerminal): Paint {

@@ -38,6 +38,8 @@ export interface TurnParts {
   /** How often a connection that failed before the first output is tried again. */
   retries: number;
   signal: AbortSignal;
+  /** Gets what running tools say about how far they are. */
+  report?: (line: string) => void;
 }
 
 /** @param talk up to the question; the turn's messages are appended to it */
@@ -137,19 +139,45 @@ async function* withRetries(
   }
 }
 
-/** In order; every call gets a result, also one that was refused or stopped, because the API wants it so. */
+/**
+ * Every call gets a result, also one that was refused or stopped, because the API wants it so. Calls that nobody has to
+ * be asked for run side by side; else one after the other, in order.
+ */
 async function* runTools(
   calls: readonly ToolCall[],
   talk: TalkMessage[],
   parts: TurnParts,
 ): AsyncGenerator<TurnEvent, void, undefined> {
+  const asks = calls.some((call) => parts.tools.verdict(call).type === 'ask');
+  for (const group of asks ? calls.map((call) => [call]) : [calls]) yield* runGroup(group, talk, parts);
+}
+
+async function* runGroup(
+  calls: readonly ToolCall[],
+  talk: TalkMessage[],
+  parts: TurnParts,
+): AsyncGenerator<TurnEvent, void, undefined> {
+  const running: {call: ToolCall; result: Promise<ToolResult> | ToolResult}[] = [];
   for (const asked of calls) {
     const {call, refusal} = await decide(asked, parts);
     if (refusal === null) yield {type: 'tool-start', call};
-    const result = refusal ?? (await parts.tools.run(call, parts.signal));
+    running.push({call, result: refusal ?? runTool(call, parts)});
+  }
+  for (const {call, result: pending} of running) {
+    const result = await pending;
     talk.push({role: 'tool', tool_call_id: call.id, content: result.text});
     yield {type: 'tool-end', call, result};
   }
+}
+
+/** A tool that does not care about being stopped is left to itself. */
+function runTool(call: ToolCall, {tools, signal, report = () => {}}: TurnParts): Promise<ToolResult> {
+  const stopped = new Promise<ToolResult>((resolve) => {
+    const stop = () => resolve({text: 'The person stopped this call.', isError: true});
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, {once: true});
+  });
+  return Promise.race([tools.run(call, {signal, report}), stopped]);
 }
 
 async function decide(call: ToolCall, parts: TurnParts): Promise<{call: ToolCall; refusal: ToolResult | null}> {

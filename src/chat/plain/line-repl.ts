@@ -25,11 +25,11 @@ export async function runLineRepl(options: ChatRunOptions, start: TalkStart, ter
   try {
     const {modelName} = await backend.ready();
     terminal.finishProgress();
-    for (const note of tools.notes) terminal.writeError(`${note}\n`);
+    for (const note of await tools.start()) terminal.writeError(`${note}\n`);
     terminal.write(`${modelName}. /help lists the commands, /quit leaves.\n`);
     const repl = new LineRepl(options, terminal, lines);
     const chat = new ChatController({
-      ...{backend, start, tools: tools.box, options, folder: terminal.folder, retries},
+      ...{backend, start, tools, options, folder: terminal.folder, retries},
       tell: (news) => repl.show(news),
       approve: (call) => lines.askApproval(call),
     });
@@ -83,6 +83,7 @@ class LineRepl {
         return this.#printer.print(news);
       case 'question':
       case 'facts':
+      case 'tool-output':
       case 'reasoning-mode':
       case 'raw-mode':
       case 'talk-changed':

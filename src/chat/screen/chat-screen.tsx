@@ -19,12 +19,13 @@ export interface ChatScreenProps {
   actions: InputActions;
   paint: Paint;
   colours: CodeColours;
-  numTools: () => number;
+  /** About the tools, for the status line. */
+  toolsText: () => string | null;
 }
 
 const tickMs = 100;
 
-export function ChatScreen({store, input, actions, paint, colours, numTools}: ChatScreenProps): ReactNode {
+export function ChatScreen({store, input, actions, paint, colours, toolsText}: ChatScreenProps): ReactNode {
   const state = useSyncExternalStore(store.subscribe, store.snapshot);
   const typed = useSyncExternalStore(input.subscribe, input.snapshot);
   const {columns, rows} = useTerminalSize();
@@ -43,7 +44,7 @@ export function ChatScreen({store, input, actions, paint, colours, numTools}: Ch
   const activity = drawActivity(state, context);
   // At the end the live part goes, so that the shell's prompt follows the talk.
   const isHidden = state.hasQuit || state.isCovered;
-  const lines = isHidden ? [] : [...activity, '', ...drawnInput.lines, statusLine(state, numTools(), context)];
+  const lines = isHidden ? [] : [...activity, '', ...drawnInput.lines, statusLine(state, toolsText(), context)];
   const cursor = {x: drawnInput.cursor.x, y: activity.length + 1 + drawnInput.cursor.y};
   setCursorPosition(isHidden ? undefined : cursor);
   return (

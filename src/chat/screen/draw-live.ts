@@ -49,7 +49,11 @@ function activityLines(state: ViewState, context: LiveContext): string[] {
     case 'tool-approval':
       return wrapSpans([span(`Run ${state.activeCall!.function.name}? ${approvalKeys}`, 'warn')], paint, {width});
     case 'tool-running':
-      return turning(`${state.activeCall?.function.name ?? 'tool'} runs · ${seconds}`);
+      return turning(
+        [`${state.activeCall?.function.name ?? 'tool'} runs · ${seconds}`, state.toolOutput]
+          .filter(Boolean)
+          .join(' · '),
+      );
   }
 }
 
@@ -139,7 +143,7 @@ function layOut(text: string, cursor: number, room: number): Layout {
 }
 
 /** Model, context, speed; what the keys do. Where the room is small, the least important parts go first. */
-export function statusLine(state: ViewState, numTools: number, {width, paint, nowMs}: LiveContext): string {
+export function statusLine(state: ViewState, toolsText: string | null, {width, paint, nowMs}: LiveContext): string {
   const [count = null, speed = null, wait = null] = speedTexts(state, nowMs);
   const parts: {text: string | null; weight: number}[] = [
     {text: state.facts?.modelName ?? state.loading ?? 'connecting', weight: 5},
@@ -147,7 +151,7 @@ export function statusLine(state: ViewState, numTools: number, {width, paint, no
     {text: count, weight: 1},
     {text: speed, weight: 3},
     {text: wait, weight: 2},
-    {text: numTools > 0 ? `tools ${numTools}` : null, weight: 0},
+    {text: toolsText, weight: 0},
     {text: state.phase === 'idle' ? null : 'esc to stop', weight: 6},
   ];
   return paint(cutToWidth(span(fittingParts(parts, width)).text, width), ['dim']);

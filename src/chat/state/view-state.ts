@@ -40,6 +40,8 @@ export interface ViewState {
   calls: ToolCall[];
   /** The call that waits for a word of the person, or is running. */
   activeCall: ToolCall | null;
+  /** The last line that it said. */
+  toolOutput: string;
   retryNote: string;
   phaseStartMs: number;
   facts: BackendFacts | null;
@@ -77,6 +79,7 @@ export function initialView(version: string, options: {reasoning: ReasoningMode;
     lastThought: '',
     calls: [],
     activeCall: null,
+    toolOutput: '',
     retryNote: '',
     phaseStartMs: 0,
     facts: null,
@@ -123,7 +126,9 @@ export function updateView(state: ViewState, event: ViewEvent, nowMs: number): V
     case 'approval-given':
       return inPhase(state, 'tool-running', nowMs);
     case 'tool-start':
-      return {...inPhase(state, 'tool-running', nowMs), activeCall: event.call};
+      return {...inPhase(state, 'tool-running', nowMs), activeCall: event.call, toolOutput: ''};
+    case 'tool-output':
+      return {...state, toolOutput: event.line};
     case 'tool-end': {
       const {call, result} = event;
       return withItems({...state, activeCall: null}, {type: 'result', name: call.function.name, ...result});

@@ -2,13 +2,17 @@
 import {existsSync} from 'node:fs';
 import type {ChatOptions} from '../options.ts';
 import {builtInTool} from './built-in-tools.ts';
+import type {McpServers, McpTools} from './mcp-tools.ts';
 import {ToolBox} from './tool-box.ts';
 import {readToolsFile} from './tools-file.ts';
 
 export interface OpenedTools {
   box: ToolBox;
-  /** What did not work, for the person. */
-  notes: string[];
+  /** Starts the MCP servers, once. Never fails. @returns what did not work, for the person */
+  start(): Promise<string[]>;
+  /** True until all servers have answered or were given up. */
+  isStarting(): boolean;
+  /** Ends the servers. */
   close(): Promise<void>;
 }
 
@@ -22,11 +26,31 @@ export async function openTools(
   const names = tools.flatMap((entry) => entry.split(',')).filter((name) => name !== '');
   const found = await Promise.all(names.map((name) => (isFile(name) ? readToolsFile(name) : builtInTool(name))));
   const box = new ToolBox(found.flat(), {approval: toolApproval, allowsChanges: yesIKnow, folder});
-  if (mcpConfig === null) return {box, notes: [], close: async () => {}};
-  const {openMcpTools} = await import('./mcp-tools.ts');
-  const mcp = await openMcpTools(mcpConfig);
-  for (const tool of mcp.tools) box.add(tool);
-  return {box, notes: mcp.notes, close: mcp.close};
+  if (mcpConfig === null) return {box, start: async () => [], isStarting: () => false, close: async () => {}};
+  const {readMcpServers} = await import('./mcp-tools.ts');
+  return withServers(box, await readMcpServers(mcpConfig));
+}
+
+function withServers(box: ToolBox, servers: McpServers): OpenedTools {
+  const leaving = new AbortController();
+  let opening: Promise<McpTools> | null = null;
+  let isStarting = true;
+  const open = async () => {
+    const {openMcpTools} = await import('./mcp-tools.ts');
+    const mcp = await openMcpTools(servers, leaving.signal);
+    for (const tool of mcp.tools) box.add(tool);
+    isStarting = false;
+    return mcp;
+  };
+  return {
+    box,
+    start: async () => (await (opening ??= open())).notes,
+    isStarting: () => isStarting,
+    async close() {
+      leaving.abort();
+      await (await opening)?.close();
+    },
+  };
 }
 
 function isFile(name: string): boolean {

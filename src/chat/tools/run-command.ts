@@ -12,7 +12,10 @@ export interface CommandRun {
 const maxOutputCharacters = 1_000_000;
 
 /** @throws Error with the output when the exit code is not 0 */
-export function runCommand({command, input, timeoutMs}: CommandRun, {signal, folder}: ToolContext): Promise<string> {
+export function runCommand(
+  {command, input, timeoutMs}: CommandRun,
+  {signal, folder, report}: ToolContext,
+): Promise<string> {
   const [program, ...argv] = command;
   return new Promise((resolve, reject) => {
     const child = spawn(program!, argv, {
@@ -23,6 +26,8 @@ export function runCommand({command, input, timeoutMs}: CommandRun, {signal, fol
     let output = '';
     const collect = (text: string) => {
       if (output.length < maxOutputCharacters) output += text;
+      const line = text.trimEnd().split('\n').at(-1);
+      if (line) report(line);
     };
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', collect);
     child.on('error', (error) => reject(new Error(stopReason(error, signal, timeoutMs))));

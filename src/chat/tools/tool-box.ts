@@ -4,7 +4,7 @@
  */
 import type {ToolCall} from '../conversation/messages.ts';
 import {checkArguments} from './check-arguments.ts';
-import type {Tool, ToolResult} from './tool.ts';
+import type {Tool, ToolContext, ToolResult} from './tool.ts';
 
 export type ToolApproval = 'ask' | 'auto' | 'never';
 
@@ -81,13 +81,17 @@ export class ToolBox {
     return risk === 'safe' || approval === 'auto' || this.#allowed.has(name);
   }
 
-  async run({function: {name, arguments: text}}: ToolCall, signal: AbortSignal): Promise<ToolResult> {
+  /** @param context what the tool gets besides its arguments */
+  async run(
+    {function: {name, arguments: text}}: ToolCall,
+    context: Pick<ToolContext, 'signal' | 'report'>,
+  ): Promise<ToolResult> {
     const tool = this.#tools.get(name);
     if (!tool) return {text: `There is no tool ${name}.`, isError: true};
     const checked = checkArguments(text, tool.parameters);
     if ('fault' in checked) return {text: checked.fault, isError: true};
     try {
-      const result = await tool.run(checked.value, {signal, folder: this.#options.folder});
+      const result = await tool.run(checked.value, {...context, folder: this.#options.folder});
       return {text: cutMiddle(result), isError: false};
     } catch (error) {
       return {text: cutMiddle(error instanceof Error ? error.message : String(error)), isError: true};

@@ -18,6 +18,8 @@ export interface Tool {
 
 export interface ToolContext {
   signal: AbortSignal;
+  /** A line about how far it is, for the person. */
+  report(line: string): void;
   /** Files outside are not touched. */
   folder: string;
 }

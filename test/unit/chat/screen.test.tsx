@@ -41,7 +41,7 @@ function open(reasoning: 'show' | 'fold' | 'hide' = 'fold') {
     quit: () => done.quits++,
   };
   const screen = render(
-    <ChatScreen {...{store, input, actions}} paint={paintNone} colours={new CodeColours()} numTools={() => 0} />,
+    <ChatScreen {...{store, input, actions}} paint={paintNone} colours={new CodeColours()} toolsText={() => null} />,
   );
   const frame = () => screen.lastFrame() ?? '';
   const tell = (...events: ViewEvent[]) => {

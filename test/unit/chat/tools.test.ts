@@ -24,7 +24,7 @@ const run = (
 ) =>
   box.run(
     {id: 'c', type: 'function', function: {name, arguments: JSON.stringify(input)}},
-    new AbortController().signal,
+    {signal: new AbortController().signal, report() {}},
   );
 
 describe('calculate', () => {
