@@ -71,14 +71,18 @@ export class AheadStates {
     return bytes;
   }
 
-  #seenCell(cell: StackCell): StackCell {
-    const known = this.#cells.get(cell);
-    if (known) return known;
-    const below = cell.below === null ? null : this.#seenCell(cell.below);
-    const position = cell.node.type === 'repeat' ? this.#seenCount(cell.node, cell.position) : cell.position;
-    const seen = this.#states.cell(cell.node, position, below);
-    this.#cells.set(cell, seen);
-    return seen;
+  /** From the deepest cell that is not known yet up to this one: stacks may be deep. */
+  #seenCell(top: StackCell): StackCell {
+    const open: StackCell[] = [];
+    let cell: StackCell | null = top;
+    for (; cell !== null && !this.#cells.has(cell); cell = cell.below) open.push(cell);
+    let seen = cell === null ? null : this.#cells.get(cell)!;
+    for (const next of open.toReversed()) {
+      const position = next.node.type === 'repeat' ? this.#seenCount(next.node, next.position) : next.position;
+      seen = this.#states.cell(next.node, position, seen);
+      this.#cells.set(next, seen);
+    }
+    return seen!;
   }
 
   /** A round takes a byte at least, so a limit that is further away than the reach is not met. */

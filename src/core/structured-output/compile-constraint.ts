@@ -8,8 +8,7 @@ import type {OutputConstraint} from '../sampling/output-constraint.ts';
 import type {SamplingParams} from '../sampling/sampling-params.ts';
 import type {TokenVocabulary} from '../sampling/token-vocabulary.ts';
 import {CompiledConstraint, type Spelling} from './compiled-constraint.ts';
-import {constraintGrammar} from './constraint-grammar.ts';
-import {compileGrammar} from './grammar-program.ts';
+import {constraintProgram} from './constraint-program.ts';
 import {TokenConstraint} from './token-constraint.ts';
 import {VocabularyTree} from './token-trie.ts';
 
@@ -57,7 +56,7 @@ export class ConstraintCompiler {
 
   #create(constraint: OutputConstraint): CompiledConstraint {
     if (this.#spelling === null) throw new GenerationError('The engine was not told how tokens are spelled.');
-    const grammar = constraintGrammar(constraint);
-    return new CompiledConstraint(compileGrammar(grammar), this.#spelling, grammar.namesSpecialTokens);
+    const {program, namesSpecialTokens} = constraintProgram(constraint);
+    return new CompiledConstraint(program, this.#spelling, namesSpecialTokens);
   }
 }

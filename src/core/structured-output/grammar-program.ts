@@ -140,24 +140,39 @@ function nullableNodes(targets: ReadonlyMap<string, ProgramNode>): (node: Progra
         return nullableTargets.has(node.target!);
     }
   };
-  growUntilStable(targets.values(), nullableTargets, isNullable);
+  growUntilStable(targets, nullableTargets, isNullable);
   return isNullable;
 }
 
+/** Looks at a target again whenever a rule that it uses has come in. */
 function growUntilStable(
-  targets: Iterable<ProgramNode>,
+  targets: ReadonlyMap<string, ProgramNode>,
   known: Set<ProgramNode>,
   belongs: (node: ProgramNode) => boolean,
 ): void {
-  const open = new Set(targets);
-  for (let before = -1; before !== known.size; ) {
-    before = known.size;
-    for (const target of open) {
-      if (!belongs(target)) continue;
-      known.add(target);
-      open.delete(target);
+  const users = new Map<ProgramNode, ProgramNode[]>();
+  for (const target of targets.values()) {
+    for (const used of rulesIn(target)) {
+      const usersOfRule = users.get(used) ?? [];
+      users.set(used, usersOfRule);
+      usersOfRule.push(target);
     }
   }
+  const open = [...targets.values()];
+  for (let target = open.pop(); target !== undefined; target = open.pop()) {
+    if (known.has(target) || !belongs(target)) continue;
+    known.add(target);
+    for (const user of users.get(target) ?? []) open.push(user);
+  }
+}
+
+/** The rules that stand anywhere in a node. */
+function rulesIn(node: ProgramNode, found = new Set<ProgramNode>()): Set<ProgramNode> {
+  if (node.type === 'rule') found.add(node.target!);
+  if (node.type === 'sequence') for (const part of node.parts) rulesIn(part, found);
+  if (node.type === 'choice') for (const option of node.options) rulesIn(option, found);
+  if (node.type === 'repeat') rulesIn(node.part, found);
+  return found;
 }
 
 /** Rules that a node may begin with, before any byte is taken. */
@@ -185,20 +200,31 @@ function refuseLeftRecursion(
 ): void {
   const nameOf = new Map([...targets].map(([name, target]) => [target, name]));
   const done = new Set<ProgramNode>();
-  const open = new Set<ProgramNode>();
+  /** Rules each of which begins with the next, and what else each of them begins with. */
+  const path: {target: ProgramNode; others: ProgramNode[]}[] = [];
+  const onPath = new Set<ProgramNode>();
   const visit = (target: ProgramNode): void => {
     if (done.has(target)) return;
-    if (open.has(target)) {
+    if (onPath.has(target)) {
       throw new ValidationError(
         `Invalid structured outputs: rule "${nameOf.get(target)}" begins with itself (left recursion)`,
       );
     }
-    open.add(target);
-    for (const next of leftRules(target, isNullable)) visit(next);
-    open.delete(target);
-    done.add(target);
+    onPath.add(target);
+    path.push({target, others: leftRules(target, isNullable)});
   };
-  for (const target of targets.values()) visit(target);
+  for (const start of targets.values()) {
+    visit(start);
+    for (let last = path.at(-1); last !== undefined; last = path.at(-1)) {
+      const next = last.others.pop();
+      if (next !== undefined) visit(next);
+      else {
+        done.add(last.target);
+        onPath.delete(last.target);
+        path.pop();
+      }
+    }
+  }
 }
 
 /**
@@ -221,7 +247,7 @@ function removeDeadEnds(targets: ReadonlyMap<string, ProgramNode>, {root, emptyR
         return ending.has(node.target!);
     }
   };
-  growUntilStable(targets.values(), ending, canEnd);
+  growUntilStable(targets, ending, canEnd);
   if (!ending.has(targets.get(root)!)) {
     throw new ValidationError(`Invalid structured outputs: ${emptyReason ?? 'no finite text matches the constraint'}`);
   }

@@ -4,7 +4,7 @@
  * followers, its token mask) is there when the text comes by again.
  */
 import {GenerationError} from '../errors.ts';
-import type {ByteLeaf, GrammarProgram, ProgramNode} from './grammar-program.ts';
+import type {ByteLeaf, GrammarProgram, ProgramNode, RepeatNode} from './grammar-program.ts';
 
 /** What follows once the part above has been matched. Linked from the top; null = the end of the grammar. */
 export interface StackCell {
@@ -126,22 +126,44 @@ class Places {
   readonly keys = new Set<number>();
   isFinal = false;
   readonly #left = new Set<StackCell | null>();
+  /** A node to go into, or (null) a stack to go on with. */
+  readonly #open: {node: ProgramNode | null; below: StackCell | null}[] = [];
   readonly #push: (node: ProgramNode, position: number, below: StackCell | null) => StackCell;
 
   constructor(push: (node: ProgramNode, position: number, below: StackCell | null) => StackCell) {
     this.#push = push;
   }
 
+  /** Goes into a node, and on to whatever can be reached from there. */
   enter(node: ProgramNode, below: StackCell | null): void {
+    this.#open.push({node, below});
+    this.#walk();
+  }
+
+  /** Goes on with what the stack says. */
+  leave(stack: StackCell | null): void {
+    this.#open.push({node: null, below: stack});
+    this.#walk();
+  }
+
+  /** A list of what is still open, not recursion: rules may begin with one another over any number of levels. */
+  #walk(): void {
+    for (let next = this.#open.pop(); next !== undefined; next = this.#open.pop()) {
+      if (next.node === null) this.#leave(next.below);
+      else this.#enter(next.node, next.below);
+    }
+  }
+
+  #enter(node: ProgramNode, below: StackCell | null): void {
     switch (node.type) {
       case 'byte':
         this.stand(node, below);
         break;
       case 'rule':
-        this.enter(node.target!, below);
+        this.#open.push({node: node.target!, below});
         break;
       case 'choice':
-        for (const option of node.options) this.enter(option, below);
+        for (const option of node.options) this.#open.push({node: option, below});
         break;
       case 'sequence':
         this.#enterPart(node, 0, below);
@@ -152,8 +174,7 @@ class Places {
     }
   }
 
-  /** Goes on with what the stack says. */
-  leave(stack: StackCell | null): void {
+  #leave(stack: StackCell | null): void {
     if (this.#left.has(stack)) return;
     this.#left.add(stack);
     if (stack === null) this.isFinal = true;
@@ -163,17 +184,22 @@ class Places {
 
   #enterPart(node: Extract<ProgramNode, {type: 'sequence'}>, index: number, below: StackCell | null): void {
     const {parts} = node;
-    if (index === parts.length) this.leave(below);
+    if (index === parts.length) {
+      this.#open.push({node: null, below});
+      return;
+    }
     // What follows the last part is what follows the sequence: recursion at the end needs no stack.
-    else this.enter(parts[index]!, index === parts.length - 1 ? below : this.#push(node, index + 1, below));
+    const isLast = index === parts.length - 1;
+    this.#open.push({node: parts[index]!, below: isLast ? below : this.#push(node, index + 1, below)});
   }
 
-  #enterRound(node: Extract<ProgramNode, {type: 'repeat'}>, numDone: number, below: StackCell | null): void {
-    if (numDone >= node.min) this.leave(below);
+  #enterRound(node: RepeatNode, numDone: number, below: StackCell | null): void {
+    if (numDone >= node.min) this.#open.push({node: null, below});
     if (numDone >= node.max) return;
     // Without an upper limit it does not matter how far above the lower one a count is.
     const numCounted = node.max === Number.POSITIVE_INFINITY ? Math.min(numDone + 1, node.min) : numDone + 1;
-    this.enter(node.part, numCounted === node.max ? below : this.#push(node, numCounted, below));
+    const isLast = numCounted === node.max;
+    this.#open.push({node: node.part, below: isLast ? below : this.#push(node, numCounted, below)});
   }
 
   stand(leaf: ByteLeaf, stack: StackCell | null): void {

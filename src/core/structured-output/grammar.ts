@@ -48,6 +48,36 @@ export function repeat(part: GrammarNode, min: number, max: number = Number.POSI
 
 export const optional = (part: GrammarNode): GrammarNode => repeat(part, 0, 1);
 
+/** Code points of the shortest and the longest text of a node without rules. */
+export function lengthsOf(node: GrammarNode): {min: number; max: number} {
+  switch (node.type) {
+    case 'text': {
+      const {length} = [...node.text];
+      return {min: length, max: length};
+    }
+    case 'class':
+      return {min: 1, max: 1};
+    case 'sequence':
+      return node.parts.map(lengthsOf).reduce((a, b) => ({min: a.min + b.min, max: a.max + b.max}), {min: 0, max: 0});
+    case 'choice':
+      return node.options
+        .map(lengthsOf)
+        .reduce((a, b) => ({min: Math.min(a.min, b.min), max: Math.max(a.max, b.max)}), {
+          min: Number.POSITIVE_INFINITY,
+          max: 0,
+        });
+    case 'repeat': {
+      const {min, max} = lengthsOf(node.part);
+      return {min: times(min, node.min), max: times(max, node.max)};
+    }
+    case 'rule':
+      return {min: 0, max: Number.POSITIVE_INFINITY};
+  }
+}
+
+/** Nothing, however often, is nothing; to JavaScript, infinity times zero is no number. */
+const times = (length: number, count: number): number => (length === 0 || count === 0 ? 0 : length * count);
+
 /** Collects rules under names that are unique in one grammar. */
 export class GrammarBuilder {
   /** See `Grammar`. */

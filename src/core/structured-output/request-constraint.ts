@@ -2,8 +2,7 @@
 import type {StructuredOutputs} from '../protocol/openai/structured-outputs.ts';
 import type {ConstraintKind, OutputConstraint} from '../sampling/output-constraint.ts';
 import {writeJson} from '../util/write-json.ts';
-import {constraintGrammar} from './constraint-grammar.ts';
-import {compileGrammar} from './grammar-program.ts';
+import {constraintProgram} from './constraint-program.ts';
 
 /** How the text of each kind is made of the fields. The first kind that is given counts; a check before sees to it that there is one. */
 const textOfKind: Readonly<Record<ConstraintKind, (fields: StructuredOutputs) => string | null>> = {
@@ -43,5 +42,5 @@ export function toOutputConstraint(fields: StructuredOutputs | null, startsAfter
  * @throws ValidationError with the place of what is wrong
  */
 export function checkConstraintCompiles(constraint: OutputConstraint): void {
-  compileGrammar(constraintGrammar(constraint));
+  constraintProgram(constraint);
 }

@@ -55,12 +55,15 @@ export class SchemaAlternatives {
     const stated = objectAt(schema, place);
     if (depth > maxDepth) refuse(place, 'the schema refers to itself without end');
     refuseUnsupported(stated, place);
-    const own = readPlainSchema(stated, place);
+    const {unevaluatedProperties, unevaluatedItems, ...evaluated} = stated;
+    const own = readPlainSchema(evaluated, place);
     if (isContradiction(own)) return [];
     const lists = assertionsOf(stated).flatMap(
       (keyword) => this.#combinations[keyword]?.(stated[keyword], stated, place) ?? [],
     );
-    return lists.reduce<PlainSchema[]>((merged, list) => this.#product(merged, list, place, depth), [own]);
+    const merged = lists.reduce<PlainSchema[]>((before, list) => this.#product(before, list, place, depth), [own]);
+    if (unevaluatedProperties === undefined && unevaluatedItems === undefined) return merged;
+    return merged.map((plain) => withUnevaluated(plain, unevaluatedProperties, unevaluatedItems));
   }
 
   /** Whether a pattern matches somewhere in a text, in time that is linear in the text. */
@@ -131,6 +134,13 @@ export class SchemaAlternatives {
     return options.length === 1 ? options[0]! : readPlainSchema({}, place);
   }
 }
+
+/** What the schema says of properties and items that none of its parts speaks of. */
+const withUnevaluated = (plain: PlainSchema, properties: unknown, items: unknown): PlainSchema => ({
+  ...plain,
+  array: {...plain.array, items: plain.array.items ?? items},
+  object: {...plain.object, additional: plain.object.additional ?? properties},
+});
 
 const decodedPart = (part: string, place: string): string => {
   try {

@@ -38,14 +38,33 @@ const formatPatterns: Readonly<Record<string, string>> = {
   uuid: '[0-9a-f]{8}-[0-9a-f]{4}-[1-5][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}',
 };
 
+const compactLabel = '[a-z0-9]{1,12}';
+const compactHost = `${compactLabel}(\\.${compactLabel}){0,2}`;
+const compactUri = `https?://${compactHost}(/[A-Za-z0-9._~-]{1,20}){0,3}`;
+const compactEmail = `[A-Za-z0-9_+-]{1,20}@${compactLabel}(\\.${compactLabel}){1,2}`;
+
+/** Shorter forms of long formats, for where they have to be put together with other rules. */
+const compactPatterns: Readonly<Record<string, string>> = {
+  email: compactEmail,
+  'idn-email': compactEmail,
+  hostname: compactHost,
+  'idn-hostname': compactHost,
+  uri: compactUri,
+  url: compactUri,
+  iri: compactUri,
+  'uri-reference': compactUri,
+  'iri-reference': compactUri,
+};
+
 /** Formats that speak of what a text is for, not of its form. */
 const annotations: ReadonlySet<string> = new Set(['password', 'binary', 'textarea', 'markdown', 'html', 'text']);
 
 export const isKnownFormat = (format: string): boolean => Object.hasOwn(formatPatterns, format);
 
 /** @returns null when the format says nothing about the form */
-export function formatPattern(format: string, place: string): string | null {
+export function formatPattern(format: string, place: string, isCompact = false): string | null {
   if (annotations.has(format)) return null;
+  if (isCompact && Object.hasOwn(compactPatterns, format)) return compactPatterns[format]!;
   if (isKnownFormat(format)) return formatPatterns[format]!;
   const known = Object.keys(formatPatterns).join(', ');
   return refuse(place, `format ${JSON.stringify(format)} is not supported; known are ${known}`);

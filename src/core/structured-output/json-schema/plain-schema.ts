@@ -145,13 +145,19 @@ export const saysNothing = (plain: PlainSchema): boolean =>
   !Object.values(speaksOf).some((speaks) => speaks(plain));
 
 const speaksOf: Readonly<Partial<Record<JsonType, (plain: PlainSchema) => boolean>>> = {
-  object: ({object}) => !isSameRules(object, readObjectRules({}, '')),
-  array: ({array}) => !isSameRules(array, readArrayRules({}, '')),
-  string: ({text}) => !isSameRules(text, anyText),
-  number: ({number}) => !isSameRules(number, readNumberRules({}, '')),
+  object: ({object: {properties, patterns, additional, required, names, ...counts}}) =>
+    properties.size + patterns.size + required.length + names.length > 0 ||
+    additional !== undefined ||
+    isLimited(counts),
+  array: ({array: {prefix, items, contains, isUnique, ...counts}}) =>
+    prefix.length + contains.length > 0 || items !== undefined || isUnique || isLimited(counts),
+  string: ({text: {patterns, noPatterns, formats, ...counts}}) =>
+    patterns.length + noPatterns.length + formats.length > 0 || isLimited(counts),
+  number: ({number: {multipleOf, ...bounds}}) =>
+    multipleOf.length > 0 || Object.values(bounds).some((bound) => bound !== null),
 };
 
-const isSameRules = (a: object, b: object): boolean => keyOf(a) === keyOf(b);
+const isLimited = ({min, max}: {min: number; max: number}): boolean => min > 0 || max !== Number.POSITIVE_INFINITY;
 
 /** A text that is the same for the same rules. */
 export function keyOf(rules: object): string {
@@ -214,7 +220,7 @@ function readArrayRules(stated: JsonSchema, place: string): ArrayRules {
   const items = isOld ? stated.additionalItems : stated.items;
   return {
     prefix: listAt(stated, isOld ? 'items' : 'prefixItems', place),
-    items: items ?? stated.unevaluatedItems,
+    items,
     min: countOf(stated, 'minItems', 0, place),
     max: countOf(stated, 'maxItems', Number.POSITIVE_INFINITY, place),
     contains: containsAt(stated, place),
@@ -235,7 +241,7 @@ function readObjectRules(stated: JsonSchema, place: string): ObjectRules {
   return {
     properties: entries('properties'),
     patterns: entries('patternProperties'),
-    additional: stated.additionalProperties ?? stated.unevaluatedProperties,
+    additional: stated.additionalProperties,
     required: listAt(stated, 'required', place).map((name) => stringAt(name, `${place}/required`)),
     names: stated.propertyNames === undefined ? [] : [stated.propertyNames],
     min: countOf(stated, 'minProperties', 0, place),

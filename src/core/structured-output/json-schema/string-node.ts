@@ -10,7 +10,7 @@ import {
   intersected,
   lengthAutomaton,
 } from '../automaton.ts';
-import {choice, type GrammarBuilder, type GrammarNode, text} from '../grammar.ts';
+import {choice, type GrammarBuilder, type GrammarNode, lengthsOf, text} from '../grammar.ts';
 import {quoted, stringOf, writtenCharacter} from '../json-text.ts';
 import {splitLookAheads} from '../look-ahead.ts';
 import {regexGrammar} from '../regex-grammar.ts';
@@ -27,12 +27,11 @@ interface StringRules {
 export function stringNode({text: rules, except}: StringRules, builder: GrammarBuilder, place: string): GrammarNode {
   const {min, max} = rules;
   const left = except.filter((value) => typeof value === 'string');
-  const parts = readRules(rules, place);
-  const hasLength = min > 0 || max !== Number.POSITIVE_INFINITY;
+  const parts = readRules(rules, place, false);
   if (max < min) return choice();
   if (parts.length === 0 && left.length === 0) return stringOf(min, max);
   const [only] = parts;
-  if (parts.length === 1 && !hasLength && left.length === 0 && !only!.isForbidden) {
+  if (parts.length === 1 && left.length === 0 && !only!.isForbidden && staysWithin(only!, min, max)) {
     return quoted(regexGrammar(only!.pattern, {...only!, write: writtenCharacter}));
   }
   const automaton = textAutomaton({text: rules, except}, place);
@@ -40,16 +39,27 @@ export function stringNode({text: rules, except}: StringRules, builder: GrammarB
   return node.type === 'choice' ? node : quoted(node);
 }
 
+/** Whether all texts of a pattern have a length in these bounds anyway. */
+function staysWithin(part: PatternPart, min: number, max: number): boolean {
+  const lengths = lengthsOf(regexGrammar(part.pattern, part));
+  return lengths.min >= min && lengths.max <= max;
+}
+
 /** All texts that the rules allow, as automaton over their characters. */
 export function textAutomaton({text: rules, except}: StringRules, place: string): Automaton {
-  const length = lengthAutomaton(Math.min(rules.min, rules.max + 1), rules.max);
   const left = except.filter((value) => typeof value === 'string');
-  const parts = readRules(rules, place).map((part) => {
+  const parts = readRules(rules, place, true);
+  const automata = parts.map((part) => {
     const automaton = automatonOf(regexGrammar(part.pattern, part));
     return part.isForbidden ? complementAutomaton(automaton) : automaton;
   });
-  if (left.length > 0) parts.push(complementAutomaton(automatonOf(choice(...left.map(text)))));
-  return parts.reduce(intersected, length);
+  if (left.length > 0) automata.push(complementAutomaton(automatonOf(choice(...left.map(text)))));
+  const {min, max} = rules;
+  const hasLength = !parts.some((part) => !part.isForbidden && staysWithin(part, min, max));
+  const length = hasLength
+    ? lengthAutomaton(Math.min(min, max + 1), max)
+    : lengthAutomaton(0, Number.POSITIVE_INFINITY);
+  return [...automata, length].reduce(intersected);
 }
 
 /** Texts in which a pattern matches somewhere. */
@@ -63,7 +73,8 @@ interface PatternPart {
   place: string;
 }
 
-function readRules({patterns, noPatterns, formats}: TextRules, place: string): PatternPart[] {
+/** @param isCompact formats in their shorter forms */
+function readRules({patterns, noPatterns, formats}: TextRules, place: string, isCompact: boolean): PatternPart[] {
   const part = (pattern: string, keyword: string, isForbidden: boolean, mode: 'whole' | 'search' = 'search') => ({
     pattern,
     isForbidden,
@@ -83,7 +94,7 @@ function readRules({patterns, noPatterns, formats}: TextRules, place: string): P
     ...noPatterns.map((pattern) => part(pattern, 'not/pattern', true)),
     // Next to a pattern, which says what it means, a format may have any name.
     ...(patterns.length > 0 ? formats.filter(isKnownFormat) : formats).flatMap((format) => {
-      const pattern = formatPattern(format, place);
+      const pattern = formatPattern(format, place, isCompact);
       return pattern === null ? [] : [part(pattern, 'format', false, 'whole')];
     }),
   ];
