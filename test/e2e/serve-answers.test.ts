@@ -106,7 +106,7 @@ describe('answers', () => {
       controller.abort();
       await events.next().catch(() => {});
     };
-    const numAborted = () => server.logMessages().filter((message) => message === 'request aborted').length;
+    const numAborted = () => server.logMessages().filter((message) => message === 'Request aborted').length;
     const before = numAborted();
     await Promise.all(Array.from({length: 10}, leave));
     await expect.poll(numAborted, {timeout: 10_000}).toBe(before + 10);

@@ -26,6 +26,8 @@ const models = {
       },
     };
   },
+  /** Is never loaded. */
+  endless: () => new Promise<FakeModelOptions>(() => {}),
   stuck: () => ({beforeExecute: () => new Promise<void>(() => {})}),
   missing: () => {
     throw new ModelError('No model at /nowhere.');
@@ -35,13 +37,13 @@ const models = {
     process.kill(process.pid, 'SIGKILL');
     return {};
   },
-} satisfies Record<string, () => FakeModelOptions>;
+} satisfies Record<string, () => FakeModelOptions | Promise<FakeModelOptions>>;
 
 export type FakeModelName = keyof typeof models;
 
 export const loadFakeModel: ModelLoader = async (config, onProgress) => {
   onProgress({stage: 'build', fraction: 0.5, detail: config.modelPath});
-  const runner = new FakeModelRunner({...size, ...models[config.modelPath as FakeModelName]()});
+  const runner = new FakeModelRunner({...size, ...(await models[config.modelPath as FakeModelName]())});
   onProgress({stage: 'build', fraction: 1, detail: config.modelPath});
   return {
     runner,

@@ -18,7 +18,7 @@ export type ModelLoader = (config: EngineConfig, onProgress: ProgressListener) =
  * should it go without a word, the channel closes and the engine ends.
  */
 const groupSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** A forward pass that does not end within this time after the parent has gone is cut off. */
+/** A step that does not end within this time after the parent has gone is cut off. */
 const lastStepMs = 10_000;
 
 /** Makes this process an engine. It must have been started by `fork` with a channel to its parent. */
@@ -27,6 +27,7 @@ export function runEngineProcess(load: ModelLoader): void {
   for (const signal of groupSignals) process.on(signal, () => {});
   process.on('message', (input: EngineInput) => host.receive(input));
   process.once('disconnect', () => {
+    if (!host.isRunning) process.kill(process.pid, 'SIGKILL');
     setTimeout(() => process.kill(process.pid, 'SIGKILL'), lastStepMs).unref();
     host.stop();
   });
@@ -42,6 +43,11 @@ class EngineHost {
 
   constructor(load: ModelLoader) {
     this.#load = load;
+  }
+
+  /** False while the model is being loaded: there is nothing that would have to end in order. */
+  get isRunning(): boolean {
+    return this.#loop !== null;
   }
 
   receive(input: EngineInput): void {

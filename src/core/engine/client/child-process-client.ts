@@ -114,7 +114,7 @@ class EngineProcess {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     const {pid} = this.#child;
-    logger.info({pid}, 'engine process started');
+    logger.info({pid}, `Engine process started, id ${pid}`);
     this.#child.on('message', (output) => this.onOutput(output as EngineOutput));
     forEachLine(this.#child.stdout, (line) => logger.info({pid}, line));
     forEachLine(this.#child.stderr, (line) => {

@@ -95,14 +95,14 @@ export class RequestRegistry {
     const open = {requestId, queue: new AsyncQueue(mergeOutputs), numPromptTokens, numTokens: 0};
     this.#open.set(name, open);
     this.#send({type: 'add-requests', requests: [{...request, requestId: name}]});
-    this.#logger.debug({requestId, numPromptTokens}, 'request added');
+    this.#logger.debug({requestId, numPromptTokens}, 'Request added');
     return open;
   }
 
   #close(name: string, {requestId, queue, numTokens}: OpenRequest, {finishReason}: SequenceOutput): void {
     this.#open.delete(name);
     queue.end();
-    this.#logger.debug({requestId, finishReason, numTokens}, 'request finished');
+    this.#logger.debug({requestId, finishReason, numTokens}, 'Request finished');
   }
 
   #abortIfOpen(name: string): void {
@@ -110,7 +110,7 @@ export class RequestRegistry {
     if (!open) return;
     this.#open.delete(name);
     this.#send({type: 'abort-requests', requestIds: [name]});
-    this.#logger.info({requestId: open.requestId, numTokens: open.numTokens}, 'request aborted');
+    this.#logger.info({requestId: open.requestId, numTokens: open.numTokens}, 'Request aborted');
   }
 }
 

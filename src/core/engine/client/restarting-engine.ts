@@ -158,7 +158,7 @@ export class RestartingEngine implements EngineClient {
       this.#startedAt = performance.now();
       this.#numRestarts++;
       this.#watch(engine);
-      logger.info({numRestarts: this.#numRestarts}, 'engine is back');
+      logger.info({numRestarts: this.#numRestarts}, 'Engine is back');
       return null;
     } catch (error) {
       if (!this.#closing.signal.aborted) logger.error({err: error}, 'engine could not be started again');

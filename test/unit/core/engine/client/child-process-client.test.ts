@@ -28,7 +28,7 @@ async function start(model: FakeModelName, options: ChildProcessEngineOptions = 
   const logger = new RecordingLogger();
   const client = await startChildProcessEngine(fakeEngineConfig(model), {entry, logger, ...options});
   opened.push(client);
-  return {client, logger, pid: logger.matching('engine process started')[0]?.fields.pid as number};
+  return {client, logger, pid: logger.matching('Engine process started')[0]?.fields.pid as number};
 }
 
 function isRunning(pid: number): boolean {
@@ -56,7 +56,7 @@ describe('startChildProcessEngine', () => {
     const starting = startChildProcessEngine(fakeEngineConfig('missing'), {entry, logger});
     await expect(starting).rejects.toThrow(new ModelError('No model at /nowhere.'));
     await expect(starting).rejects.toBeInstanceOf(ModelError);
-    expect(isRunning(logger.matching('engine process started')[0]?.fields.pid as number)).toBe(false);
+    expect(isRunning(logger.matching('Engine process started')[0]?.fields.pid as number)).toBe(false);
   });
 
   it('says how the process ended and its last words when it crashes while loading', async () => {
@@ -72,7 +72,7 @@ describe('startChildProcessEngine', () => {
     const starting = startChildProcessEngine(fakeEngineConfig('plain'), {entry, logger, signal: controller.signal});
     controller.abort(reason);
     await expect(starting).rejects.toBe(reason);
-    expect(isRunning(logger.matching('engine process started')[0]?.fields.pid as number)).toBe(false);
+    expect(isRunning(logger.matching('Engine process started')[0]?.fields.pid as number)).toBe(false);
   });
 
   it('rejects when the process cannot be started', async () => {
@@ -102,7 +102,7 @@ describe('a running engine process', () => {
     expect((await client.death).message).toContain('was ended by SIGKILL');
     expect(client.isAlive()).toBe(false);
     expect(client.numOpenRequests()).toBe(0);
-    expect(logger.matching('engine died')[0]).toMatchObject({level: 'error', fields: {numOpenRequests: 3}});
+    expect(logger.matching('Engine died')[0]).toMatchObject({level: 'error', fields: {numOpenRequests: 3}});
     await expect(client.generate(engineRequest('late', [1])).next()).rejects.toBeInstanceOf(EngineDeadError);
   });
 
@@ -135,18 +135,20 @@ describe('a running engine process', () => {
     const stream = client.generate(engineRequest('gone', fakePrompt(9), {maxTokens: 4000}));
     const {value} = await stream.next();
     await stream.return();
-    const aborted = logger.matching('request aborted')[0];
+    const aborted = logger.matching('Request aborted')[0];
     expect(aborted).toMatchObject({level: 'info', fields: {requestId: 'gone'}});
     expect(aborted?.fields.numTokens).toBeGreaterThanOrEqual((value as SequenceOutput).newTokenIds.length);
   });
 
-  it('ends by itself when its parent is killed', async () => {
+  it.each<FakeModelName>(['paced', 'endless'])('ends by itself when its parent is killed: %s', async (model) => {
     const {execArgv} = engineEntryOf(support('doomed-parent.ts'));
-    const parent = fork(support('doomed-parent.ts'), [], {execArgv});
+    const parent = fork(support('doomed-parent.ts'), [model], {execArgv});
     const [{enginePid}] = (await once(parent, 'message')) as [{enginePid: number}];
     expect(isRunning(enginePid)).toBe(true);
     parent.kill('SIGKILL');
+    const killedAtMs = performance.now();
     await waitUntilGone(enginePid);
+    expect(performance.now() - killedAtMs).toBeLessThan(8_000);
   });
 });
 

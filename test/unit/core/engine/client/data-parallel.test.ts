@@ -26,7 +26,7 @@ async function start(model: FakeModelName, options: Partial<DataParallelOptions>
   const client = await startDataParallelEngines(fakeEngineConfig(model), given);
   opened.push(client);
   const pidOf = (engine: number) =>
-    logger.matching('engine process started').findLast(({fields}) => fields.engine === engine)!.fields.pid as number;
+    logger.matching('Engine process started').findLast(({fields}) => fields.engine === engine)!.fields.pid as number;
   return {client, logger, pidOf};
 }
 
@@ -97,7 +97,7 @@ describe('startDataParallelEngines', () => {
       facts: plentyOfMemory,
     });
     await expect(starting).rejects.toThrow(new ModelError('No model at /nowhere.'));
-    expect(logger.matching('engine process started')).toHaveLength(1);
+    expect(logger.matching('Engine process started')).toHaveLength(1);
   });
 
   it('draws other tokens in each engine when no seed is given', async () => {
