@@ -160,7 +160,7 @@ async function report(
   for (const path of await saveRuns(runs)) terminal.note(`Wrote ${path}`);
   for (const path of htmlPaths(settings, runs)) terminal.note(`Wrote ${await write(path, htmlPage(runs))}`);
   if (json) terminal.result(JSON.stringify(jsonDocument(runs, maxRate)));
-  else if (runs.length > 1) for (const line of sweepTable(runs)) terminal.result(line);
+  else if (runs.length > 1 && !settings.quiet) for (const line of sweepTable(runs)) terminal.result(line);
   return judge({runs, maxRate}, settings, terminal);
 }
 

@@ -6,13 +6,14 @@ import {percentileOf} from '../../statistics.ts';
 import {consoleTable} from '../console-table.ts';
 import type {FinishedRun} from '../result-files.ts';
 import type {RunOutcome} from '../result-types.ts';
-import {type Bar, colours, escapeText, linePlot, type Series, timeline} from './svg-plot.ts';
+import {type Bar, escapeText, linePlot, plotStyle, type Series, timeline} from './svg-plot.ts';
 
 const style = `
 :root{color-scheme:light dark;font:15px/1.5 system-ui,sans-serif}
 body{max-width:720px;margin:2rem auto;padding:0 1rem}
-svg{width:100%;height:auto;font-size:11px;fill:currentColor}
-.grid{stroke:currentColor;opacity:.15}
+figure{margin:1.4rem 0;overflow-x:auto}
+svg{width:100%;min-width:480px;height:auto;font-size:12px;fill:currentColor}
+${plotStyle.trim()}
 pre{overflow-x:auto;font-size:13px;line-height:1.35}
 h2{margin-top:2.2rem;font-size:1.15rem}
 .bad{border:2px solid #dc2626;padding:.5rem 1rem}
@@ -110,7 +111,7 @@ function timelineCaption({settings}: RunOutcome): string {
 
 const mostRows = 400;
 const mostBarsOfRequest = 60;
-const gapColours = ['#16a34a', '#eab308', '#ea580c', '#b91c1c'];
+const gapKinds = ['gap0', 'gap1', 'gap2', 'gap3'];
 
 function timelinePlot({records, settings}: RunOutcome): string {
   const startMs = startOf(records);
@@ -126,9 +127,9 @@ function timelinePlot({records, settings}: RunOutcome): string {
 function requestBars(record: RequestRecord, row: number, startMs: number, thresholds: readonly number[]): Bar[] {
   const at = (ms: number) => (ms - startMs) / 1000;
   const title = `${record.requestId}: ${record.failure?.type ?? `${latencyMs(record).toFixed(1)} ms`}`;
-  if (!isSuccess(record)) return [{row, from: at(record.sentMs), to: at(record.endedMs), colour: colours[4], title}];
+  if (!isSuccess(record)) return [{row, from: at(record.sentMs), to: at(record.endedMs), kind: 'failed', title}];
   const {outputTimesMs, sentMs} = record;
-  const waiting = {row, from: at(sentMs), to: at(outputTimesMs[0] ?? record.endedMs), colour: '#9ca3af', title};
+  const waiting = {row, from: at(sentMs), to: at(outputTimesMs[0] ?? record.endedMs), kind: 'wait', title};
   // Many events become a few bars, each with the longest gap in it.
   const stride = Math.max(1, Math.ceil((outputTimesMs.length - 1) / mostBarsOfRequest));
   const bars: Bar[] = [];
@@ -136,8 +137,8 @@ function requestBars(record: RequestRecord, row: number, startMs: number, thresh
     const end = Math.min(index + stride, outputTimesMs.length);
     const gaps = outputTimesMs.slice(index, end).map((time, offset) => time - outputTimesMs[index + offset - 1]);
     const level = thresholds.filter((limit) => Math.max(...gaps) > limit).length;
-    const colour = gapColours[Math.min(level, gapColours.length - 1)];
-    bars.push({row, from: at(outputTimesMs[index - 1]), to: at(outputTimesMs[end - 1]), colour, title});
+    const kind = gapKinds[Math.min(level, gapKinds.length - 1)];
+    bars.push({row, from: at(outputTimesMs[index - 1]), to: at(outputTimesMs[end - 1]), kind, title});
   }
   return [waiting, ...bars];
 }
@@ -146,6 +147,7 @@ function sweepSection(runs: readonly FinishedRun[]): string {
   const curve = (xKey: string, yKey: string, name: string): Series => ({
     name,
     points: runs.map(({result}) => [result[xKey] as number, result[yKey] as number] as const),
+    labels: runs.map(({outcome}) => pointText(outcome)),
   });
   return [
     '<h2>Sweep</h2>',
@@ -168,6 +170,13 @@ function sweepSection(runs: readonly FinishedRun[]): string {
       }),
     ),
   ].join('\n');
+}
+
+/** What was swept, short: the number of places, or the rate where there is one. */
+function pointText({point}: RunOutcome): string {
+  return Number.isFinite(point.requestRate)
+    ? `${point.requestRate}/s`
+    : `${point.maxConcurrency}`.replace('Infinity', 'inf');
 }
 
 function startOf(records: readonly RequestRecord[]): number {

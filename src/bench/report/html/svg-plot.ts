@@ -3,6 +3,8 @@
 export interface Series {
   name: string;
   points: readonly (readonly [number, number])[];
+  /** Texts beside the points. */
+  labels?: readonly string[];
 }
 
 export interface PlotOptions {
@@ -14,8 +16,16 @@ export interface PlotOptions {
 }
 
 const size = {width: 640, height: 280};
-const margin = {left: 64, right: 16, top: 14, bottom: 44};
-export const colours = ['#2563eb', '#ea580c', '#16a34a', '#9333ea', '#dc2626', '#0891b2'];
+const margin = {left: 64, right: 24, top: 30, bottom: 44};
+
+/** Colours of series and bars as classes, so that each scheme has its own; for the style of the page. */
+export const plotStyle = `
+.s0{fill:#2563eb;stroke:#2563eb}.s1{fill:#c2410c;stroke:#c2410c}
+.wait{fill:#9ca3af}.gap0{fill:#16a34a}.gap1{fill:#eab308}.gap2{fill:#ea580c}.gap3{fill:#b91c1c}.failed{fill:#dc2626}
+.grid{stroke:currentColor;opacity:.15}
+@media(prefers-color-scheme:dark){.s0{fill:#7aa7ff;stroke:#7aa7ff}.s1{fill:#ff9d5c;stroke:#ff9d5c}.wait{fill:#6b7280}.gap3{fill:#ef4444}}
+`;
+const numColours = 2;
 
 export function linePlot({xLabel, yLabel, series, marks = 'line'}: PlotOptions): string {
   const points = series.flatMap((one) => one.points);
@@ -24,23 +34,28 @@ export function linePlot({xLabel, yLabel, series, marks = 'line'}: PlotOptions):
     margin.left,
     size.width - margin.right,
   );
-  const y = scale([0, ...points.map(([, value]) => value)], size.height - margin.bottom, margin.top);
-  const drawn = series.map(({points: own}, index) => {
+  const y = scale(withRoundTop(points.map(([, value]) => value)), size.height - margin.bottom, margin.top);
+  const drawn = series.map(({points: own, labels = []}, index) => {
     const places = own.map(([a, b]) => [x.at(a).toFixed(1), y.at(b).toFixed(1)]);
     const line = `<polyline points="${places.map((place) => place.join(',')).join(' ')}" fill="none" stroke-width="1.5"/>`;
     const dots = places.map(([cx, cy]) => `<circle cx="${cx}" cy="${cy}" r="2.5" stroke="none"/>`).join('');
-    const colour = colours[index % colours.length];
+    const texts = labels.map((label, place) => pointLabel(label, own[place], x, y)).join('');
     const content = (marks === 'dots' ? '' : line) + (marks === 'line' ? '' : dots);
-    return `<g fill="${colour}" stroke="${colour}">${content}</g>`;
+    return `<g class="s${index % numColours}">${content}</g>${texts}`;
   });
   return svg(size.height, [axes(x, y, xLabel, yLabel), ...drawn, legend(series)].join(''), `${yLabel} over ${xLabel}`);
+}
+
+function pointLabel(label: string, [a, b]: readonly [number, number], x: Scale, y: Scale): string {
+  return `<text x="${x.at(a).toFixed(1)}" y="${(y.at(b) - 7).toFixed(1)}" text-anchor="middle">${escapeText(label)}</text>`;
 }
 
 export interface Bar {
   row: number;
   from: number;
   to: number;
-  colour: string;
+  /** One of the classes of `plotStyle`. */
+  kind: string;
   title: string;
 }
 
@@ -50,10 +65,10 @@ const rowHeight = 4;
 export function timeline(bars: readonly Bar[], numRows: number, xLabel: string): string {
   const height = margin.top + numRows * rowHeight + margin.bottom;
   const x = scale([0, ...bars.map(({to}) => to)], margin.left, size.width - margin.right);
-  const drawn = bars.map(({row, from, to, colour, title}) => {
+  const drawn = bars.map(({row, from, to, kind, title}) => {
     const width = Math.max(0.5, x.at(to) - x.at(from));
     const place = `x="${x.at(from).toFixed(1)}" y="${margin.top + row * rowHeight}" width="${width.toFixed(1)}"`;
-    return `<rect ${place} height="${rowHeight - 1}" fill="${colour}"><title>${escapeText(title)}</title></rect>`;
+    return `<rect ${place} height="${rowHeight - 1}" class="${kind}"><title>${escapeText(title)}</title></rect>`;
   });
   const axis = x.ticks.map((tick) => tickMark(x.at(tick), height - margin.bottom, tick)).join('');
   const label = `<text x="${size.width / 2}" y="${height - 8}" text-anchor="middle">${escapeText(xLabel)}</text>`;
@@ -77,6 +92,14 @@ function scale(values: readonly number[], from: number, to: number): Scale {
   return {ticks, at: (value) => from + ((value - low) / (high - low)) * (to - from)};
 }
 
+/** From 0 to a tick above the highest value, so that no line runs along the edge. */
+function withRoundTop(values: readonly number[]): number[] {
+  const most = values.reduce((a, b) => Math.max(a, b), 0);
+  if (most === 0) return [0];
+  const step = roundStep(most / wantedTicks);
+  return [0, (Math.floor(most / step) + 1) * step];
+}
+
 /** 1, 2 or 5 times a power of ten. */
 function roundStep(rough: number): number {
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -98,14 +121,16 @@ function tickMark(x: number, y: number, value: number): string {
   return `<line x1="${x.toFixed(1)}" x2="${x.toFixed(1)}" y1="${y}" y2="${y + 4}" stroke="currentColor"/><text x="${x.toFixed(1)}" y="${y + 17}" text-anchor="middle">${number(value)}</text>`;
 }
 
+const legendWidth = 90;
+
+/** Above the plot, where no line is. */
 function legend(series: readonly Series[]): string {
   if (series.length < 2) return '';
-  return series
-    .map(
-      ({name}, index) =>
-        `<text x="${margin.left + 10}" y="${margin.top + 14 + index * 15}" fill="${colours[index % colours.length]}">${escapeText(name)}</text>`,
-    )
-    .join('');
+  const entries = series.map(({name}, index) => {
+    const x = margin.left + index * legendWidth;
+    return `<rect x="${x}" y="8" width="10" height="10" class="s${index % numColours}"/><text x="${x + 15}" y="17">${escapeText(name)}</text>`;
+  });
+  return entries.join('');
 }
 
 function number(value: number): string {
