@@ -11,6 +11,7 @@ import {createOutputParser, mayCall, type OutputFormats} from './parsers/create-
 import type {FinishReason, Reading} from './parsers/events.ts';
 import type {ReasoningFormat, ToolFormat} from './parsers/format.ts';
 import {isPartOfMarker, markersOf} from './parsers/format-markers.ts';
+import {LiteralMarkers, withoutSplits} from './parsers/literal-markers.ts';
 import type {OutputParser, ParserContext, ParserToolChoice} from './parsers/output-parser.ts';
 import {type FoldedPieces, foldPieces, type ParsedPiece} from './parsers/parsed-piece.ts';
 import {type ThoughtMarks, thoughtMarksOf} from './parsers/thought-marks.ts';
@@ -54,6 +55,12 @@ export function toReadRequest(request: ChatCompletionRequest, templateKwargs: Re
 /** How much of a prompt's end parsers look at: the last turn as far as it is open, normally a few tokens. */
 const TAIL_TOKENS = 1024;
 
+/** The last thing in the text is a header of this kind, from its begin to its end. */
+function endsInHeader(text: string, {begin, end}: {begin: string; end: string}): boolean {
+  const start = text.lastIndexOf(begin);
+  return start !== -1 && text.indexOf(end, start) === text.length - end.length;
+}
+
 /** The end of a prompt as text, special tokens included. */
 export function promptTail({tokenIds}: {tokenIds: readonly number[]}, tokenizer: Tokenizer): string {
   return tokenizer.decode(tokenIds.slice(-TAIL_TOKENS), {skipSpecialTokens: false});
@@ -63,18 +70,22 @@ export class AnswerReader {
   readonly context: ParserContext;
   readonly #formats: AnswerFormats;
   readonly #request: ReadRequest;
+  readonly #tokenizer: Pick<Tokenizer, 'tokenToId'>;
   readonly #options: ChoiceOptions;
   /** False for a request without tools on a server that reads nothing else. */
   readonly #isAsked: boolean;
   /** What calls hold the answer to; null = nothing. */
   readonly #callConstraint: StructuredOutputs | null;
+  /** Markers that are one token; found with the first choice. */
+  #markerTokens: ReadonlyMap<number, string> | undefined;
 
   /**
    * @param tail the end of the prompt as text, special tokens included
    * @throws ValidationError when the demanded calls cannot be had, or definitions of tools contradict each other
    */
-  constructor(formats: AnswerFormats, request: ReadRequest, tail: string) {
+  constructor(formats: AnswerFormats, request: ReadRequest, tail: string, tokenizer: Pick<Tokenizer, 'tokenToId'>) {
     this.#formats = formats;
+    this.#tokenizer = tokenizer;
     this.#request = request;
     this.#isAsked = formats.reasoning !== null || request.tool_choice !== 'none';
     this.context = parserContextOf(request, tail, formats);
@@ -90,7 +101,16 @@ export class AnswerReader {
   }
 
   openChoice(): ChoiceReader {
-    return new ChoiceReader(this.#createParser(this.context), this.#options);
+    this.#markerTokens ??= this.#findMarkerTokens();
+    return new ChoiceReader(this.#createParser(this.context), new LiteralMarkers(this.#markerTokens), this.#options);
+  }
+
+  /** Under a grammar of calls, markers may be spelled in other tokens, so that all of them count. */
+  #findMarkerTokens(): ReadonlyMap<number, string> {
+    if (this.#callConstraint !== null) return new Map();
+    const markers = [...markersOf(this.#outputFormats(), this.context)].filter((marker) => TAG.test(marker));
+    const tokens = markers.map((marker) => [this.#tokenizer.tokenToId(marker), marker] as const);
+    return new Map(tokens.filter((entry): entry is readonly [number, string] => entry[0] !== null));
   }
 
   /**
@@ -152,6 +172,12 @@ export class AnswerReader {
     return definition === undefined ? null : thoughtMarksOf(definition);
   }
 
+  /** The header of the message that is the answer; null where answers have none, or where the prompt wrote it already. */
+  get answerHeader(): {begin: string; end: string} | null {
+    const header = this.#formats.reasoning?.answerHeader;
+    return header === undefined || endsInHeader(this.context.promptTail, header) ? null : header;
+  }
+
   #needsSpecialTokens(): boolean {
     const {tool, reasoning} = this.#formats;
     const mayBeCalled = mayCall(this.context) && this.context.tools.length > 0;
@@ -195,6 +221,9 @@ function toolChoiceOf({tool_choice: choice, tools}: ReadRequest): ParserToolChoi
   return typeof choice === 'object' ? {name: choice.function.name} : choice;
 }
 
+/** What a tokenizer has as one token only when it was made one; other markers are ordinary text. */
+const TAG = /^(<.{2,}>|\[.{2,}\])$/;
+
 interface ChoiceOptions {
   /** Calls are read and not reported. */
   dropsCalls: boolean;
@@ -209,6 +238,7 @@ interface ChoiceOptions {
 
 export class ChoiceReader implements TextReader {
   readonly #parser: OutputParser;
+  readonly #markers: LiteralMarkers;
   readonly #options: ChoiceOptions;
   #pieces: ParsedPiece[] = [];
   #numReasoningTokens = 0;
@@ -217,8 +247,9 @@ export class ChoiceReader implements TextReader {
   /** Characters since the last reading. */
   #numNewCharacters = 0;
 
-  constructor(parser: OutputParser, options: ChoiceOptions) {
+  constructor(parser: OutputParser, markers: LiteralMarkers, options: ChoiceOptions) {
     this.#parser = parser;
+    this.#markers = markers;
     this.#options = options;
     this.#hasReasoned = parser.isReasoning;
   }
@@ -227,14 +258,18 @@ export class ChoiceReader implements TextReader {
     return !(this.#options.stopSparesReasoning && this.#parser.isReasoning);
   }
 
+  noteToken(tokenId: number, text: string): void {
+    this.#markers.announce(tokenId, text);
+  }
+
   readToken(text: string): void {
     const wasReasoning = this.#parser.isReasoning;
-    this.#note(text, text === '' ? [] : this.#parser.push(text));
+    this.#note(text, text === '' ? [] : this.#parser.push(this.#markers.split(text)));
     if (wasReasoning && this.#parser.isReasoning) this.#numReasoningTokens++;
   }
 
   readEnd(held: string, finishReason: FinishReason): void {
-    if (held !== '') this.#note(held, this.#parser.push(held));
+    if (held !== '') this.#note(held, this.#parser.push(this.#markers.split(held)));
     this.#note('', this.#parser.finish(finishReason));
     this.#options.onEnd(this.#hasCalls);
   }
@@ -255,7 +290,7 @@ export class ChoiceReader implements TextReader {
   #note(text: string, pieces: ParsedPiece[]): void {
     this.#numNewCharacters += text.length;
     const shown = this.#options.dropsCalls ? pieces.filter(isNoCall) : pieces;
-    this.#pieces.push(...shown);
+    this.#pieces.push(...shown.map(withoutSplitMarkers));
     this.#hasCalls ||= shown.some(({type}) => type === 'tool-call-start');
     this.#hasReasoned ||= this.#parser.isReasoning || pieces.some(({type}) => type === 'reasoning-delta');
   }
@@ -264,6 +299,19 @@ export class ChoiceReader implements TextReader {
   #emptyPieces(): ParsedPiece[] {
     if (this.#parser.isReasoning) return this.#options.includesReasoning ? [{type: 'reasoning-delta', text: ''}] : [];
     return this.#options.tellsEmptyText ? [{type: 'text-delta', text: ''}] : [];
+  }
+}
+
+/** A piece as it is shown. */
+function withoutSplitMarkers(piece: ParsedPiece): ParsedPiece {
+  switch (piece.type) {
+    case 'text-delta':
+    case 'reasoning-delta':
+      return {...piece, text: withoutSplits(piece.text)};
+    case 'tool-call-start':
+      return {...piece, name: withoutSplits(piece.name), id: withoutSplits(piece.id)};
+    case 'tool-call-delta':
+      return {...piece, argumentsText: withoutSplits(piece.argumentsText)};
   }
 }
 

@@ -69,6 +69,7 @@ export function createReader(
     formats,
     toReadRequest(request, renderer.templateKwargs(request)),
     promptTail(prompt, tokenizer),
+    tokenizer,
   );
 }
 

@@ -102,7 +102,12 @@ function readTokens(
 ): PreparedPrompt {
   if (mode !== 'derender' || !formats) return prepared;
   if (context === null) throw new ValidationError(NO_PARSE_CONTEXT);
-  const reader = new AnswerReader(formats, readParseContext(context), promptTail(prepared.prompt, tokenizer));
+  const reader = new AnswerReader(
+    formats,
+    readParseContext(context),
+    promptTail(prepared.prompt, tokenizer),
+    tokenizer,
+  );
   // The markers were put into the text by the server that rendered; it says so by not skipping special tokens.
   const text = reader.textParams({...prepared.resolved.text, skipSpecialTokens: true}, tokenizer);
   return {...prepared, reader, resolved: {...prepared.resolved, text}};

@@ -16,6 +16,8 @@ import {StopStrings} from './stop-strings.ts';
 export interface TextReader {
   /** False: a stop string that ends now does not count. */
   readonly canStop: boolean;
+  /** A token was made; its text comes in the calls of `readToken` that follow, as far as it is shown. */
+  noteToken(tokenId: number, text: string): void;
   /** The text that one token made safe to show; may be empty. */
   readToken(text: string): void;
   /** The sequence ended; `held` is what was held back until then. */
@@ -94,6 +96,7 @@ export class OutputProcessor {
     this.#numTokens++;
     const isHidden = endsOutput && !this.#params.includeStopStrInOutput;
     const text = isHidden ? '' : this.#detokenizer.push(tokenId);
+    this.#reader?.noteToken(tokenId, text);
     const canStop = this.#numTokens > this.#params.minTokens && this.#reader?.canStop !== false;
     const check = this.#stopStrings.push(text, canStop);
     this.#reader?.readToken(check.text);
