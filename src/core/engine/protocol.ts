@@ -127,10 +127,15 @@ export interface ModelInfo {
   /** Most tokens of a draft; absent where the engine drafts nothing. */
   maxDraftTokens?: number;
   weightBytes: number;
-  device: 'cpu' | 'webgpu' | 'cuda';
+  /** `remote`: on a server of its own; what is not known of it is 0. */
+  device: 'cpu' | 'webgpu' | 'cuda' | 'remote';
+  /** Why this device, for the log; absent = there was no choice. */
+  deviceReason?: string;
   numThreads: number;
   /** Version text of the native library. */
   runtimeVersion: string;
   loadMs: {build: number; load: number; warmUp: number};
   builtFromCache: boolean;
+  /** The names that a remote server has for the model; absent = it has none. */
+  servedNames?: string[];
 }

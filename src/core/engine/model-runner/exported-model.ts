@@ -87,6 +87,7 @@ function readFacts(content: Record<string, unknown>, configPath: string): ModelF
     vocabSize: file.vocab_size,
     contextLength: need(file.max_position_embeddings ?? file.n_positions, 'max_position_embeddings'),
     longBeyond: null,
+    needsSoftCap: typeof file.attn_logit_softcapping === 'number',
   };
 }
 

@@ -50,15 +50,17 @@ export function planKvCache(
   facts: Pick<ModelFacts, 'numLayers' | 'numKvHeads' | 'headSize' | 'contextLength'>,
   weightBytes: number,
   memory: MemoryFacts = {freeBytes: availableMemoryBytes(), totalBytes: totalMemoryBytes()},
+  {type, isTakenAtOnce}: CacheKind = {type: 'float32', isTakenAtOnce: false},
 ): KvPlan {
-  const bytesPerToken = kvBytesPerToken(facts);
+  const bytesPerToken = kvBytesPerToken(facts, type);
   if (weightBytes > memory.freeBytes) throw weightsDoNotFit(weightBytes, memory.freeBytes);
   const budgetTokens =
     config.numGpuBlocksOverride === null
       ? Math.floor(budgetBytes(config, weightBytes, memory) / bytesPerToken)
       : config.numGpuBlocksOverride * blockTokens;
   const maxModelLen = chooseLength(config.maxModelLen, facts.contextLength, budgetTokens, bytesPerToken);
-  const numRows = Math.max(1, Math.min(config.maxNumSeqs, Math.floor((budgetTokens * maxReservation) / maxModelLen)));
+  const reservedTokens = budgetTokens * (isTakenAtOnce ? 1 : maxReservation);
+  const numRows = Math.max(1, Math.min(config.maxNumSeqs, Math.floor(reservedTokens / maxModelLen)));
   return {numRows, maxModelLen, kvCacheTokens: Math.min(budgetTokens, numRows * maxModelLen)};
 }
 

@@ -8,11 +8,14 @@ import {builtModel, graphInTurns, type ModelFacts} from './builder/build-model.t
 import type {CachedModel} from './builder/model-cache.ts';
 import {longModelFileName, modelFileName} from './builder/write-model.ts';
 import {defaultThreads} from './default-threads.ts';
+import {type ChosenDevice, cpuBecause, deviceFor} from './device/choose-device.ts';
+import {deviceKvMemory, obstacleOf} from './device/device.ts';
 import {isExported, readExportedFacts} from './exported-model.ts';
+import {KvArena} from './kv-arena.ts';
 import {type KvPlan, planKvCache} from './kv-plan.ts';
 import type {ModelRunner} from './model-runner.ts';
 import {type DraftSession, OnnxModelRunner} from './onnx-model-runner.ts';
-import {openExported, tryExported} from './open-exported.ts';
+import {type OpenOptions, openExported, tryExported} from './open-exported.ts';
 import {OrtApi} from './ort/ort-api.ts';
 import {OrtEnvironment} from './ort/ort-environment.ts';
 import {findOrtLibrary} from './ort/ort-library.ts';
@@ -30,27 +33,22 @@ export type ProgressListener = (progress: {stage: LoadStage /** 0..1 */; fractio
  * @throws UnsupportedError for a device that this version cannot use
  */
 export async function loadModel(config: EngineConfig, onProgress: ProgressListener): Promise<LoadedModel> {
-  refuseOtherDevices(config.device);
   refuseDrafts(config);
   const clock = startClock();
-  const api = new OrtApi(findOrtLibrary());
+  const libraryPath = findOrtLibrary();
+  const api = new OrtApi(libraryPath);
   const isReady = isExported(config.modelPath);
-  const built = isReady
-    ? await exportedModel(config.modelPath)
-    : await builtModel(config.modelPath, {
-        weightMapping: config.weightMapping,
-        activationPrecision: config.activationPrecision,
-        quantization: config.quantization,
-        cacheFolder: config.modelCacheDir,
-        onProgress: (fraction, detail) => onProgress({stage: 'build', fraction, detail}),
-      });
+  const wanted = config.speculativeConfig
+    ? cpuBecause('drafts are checked on the CPU only')
+    : await deviceFor(api, libraryPath, config);
+  const {built, device} = await modelFor(wanted, config, onProgress);
   const buildMs = clock();
   onProgress({stage: 'load', fraction: 0, detail: path.basename(config.modelPath)});
-  const plan = planKvCache(config, built.facts, built.numBytes);
+  const plan = planFor(device, config, built);
   const numThreads = config.threads ?? defaultThreads();
   const runner = isReady
-    ? await openExported(api, config.modelPath, built.facts, numThreads, plan)
-    : await openRunner(api, built, config, numThreads, plan);
+    ? await openExported(api, config.modelPath, built.facts, {numThreads, plan, device})
+    : await openRunner(api, built, config, {numThreads, plan, device});
   const loadMs = clock();
   onProgress({stage: 'warm-up', fraction: 0, detail: ''});
   await (isReady ? tryExported(runner, config.modelPath, () => warmUp(runner)) : warmUp(runner));
@@ -66,7 +64,8 @@ export async function loadModel(config: EngineConfig, onProgress: ProgressListen
       kvCacheBytesPerToken: runner.bytesPerToken,
       ...(runner.maxDraftTokens > 0 && {maxDraftTokens: runner.maxDraftTokens}),
       weightBytes: built.numBytes,
-      device: 'cpu',
+      device: device.gpu?.name ?? 'cpu',
+      deviceReason: device.reason,
       numThreads,
       runtimeVersion: api.version,
       loadMs: {build: buildMs, load: loadMs, warmUp: clock()},
@@ -75,9 +74,40 @@ export async function loadModel(config: EngineConfig, onProgress: ProgressListen
   };
 }
 
-function refuseOtherDevices(device: EngineConfig['device']): void {
-  if (device === 'auto' || device === 'cpu') return;
-  throw new UnsupportedError(`Device "${device}" is not supported yet. Use --device cpu (or auto).`);
+/** The model in the form that the device takes. Under `auto` a model that the device cannot compute runs on the CPU. */
+async function modelFor(
+  device: ChosenDevice,
+  config: EngineConfig,
+  onProgress: ProgressListener,
+): Promise<{built: CachedModel<ModelFacts>; device: ChosenDevice}> {
+  const built = isExported(config.modelPath)
+    ? await exportedModel(config.modelPath)
+    : await builtModel(config.modelPath, {
+        weightMapping: config.weightMapping,
+        activationPrecision: config.activationPrecision,
+        quantization: config.quantization,
+        floatType: device.type,
+        cacheFolder: config.modelCacheDir,
+        onProgress: (fraction, detail) => onProgress({stage: 'build', fraction, detail}),
+      });
+  const obstacle = device.gpu && obstacleOf(device.gpu, built.facts);
+  if (obstacle === null) return {built, device};
+  if (config.device !== 'auto') throw new UnsupportedError(`--device ${config.device} cannot be used: ${obstacle}.`);
+  return modelFor(cpuBecause(obstacle), config, onProgress);
+}
+
+/** Cache of a device when nothing is said: what is free there cannot be asked for. */
+const deviceCacheBytes = 2 ** 30;
+
+function planFor({gpu, type}: ChosenDevice, config: EngineConfig, {facts, numBytes}: CachedModel<ModelFacts>): KvPlan {
+  if (!gpu) return planKvCache(config, facts, numBytes);
+  if (config.gpuMemoryUtilization !== null && config.kvCacheBytes === null) {
+    throw new UnsupportedError(
+      `--gpu-memory-utilization: how much memory ${gpu.name} has cannot be asked for. Give --kv-cache-memory-bytes.`,
+    );
+  }
+  const budget = {...config, kvCacheBytes: config.kvCacheBytes ?? deviceCacheBytes};
+  return planKvCache(budget, facts, numBytes, undefined, {type, isTakenAtOnce: true});
 }
 
 function refuseDrafts({speculativeConfig, modelPath, device}: EngineConfig): void {
@@ -105,19 +135,25 @@ async function openRunner(
   api: OrtApi,
   built: CachedModel<ModelFacts>,
   config: EngineConfig,
-  numThreads: number,
-  plan: KvPlan,
+  {numThreads, plan, device}: OpenOptions,
 ): Promise<OnnxModelRunner> {
   const {folder, facts, wasBuilt} = built;
   const environment = new OrtEnvironment(api);
   try {
     const isLong = facts.longBeyond !== null && plan.maxModelLen > facts.longBeyond;
     const graphFile = path.join(folder, isLong ? longModelFileName : modelFileName);
-    const session = new OrtSession(environment, graphFile, {numThreads});
+    const {gpu, maxChunkTokens} = device;
+    const session = new OrtSession(environment, graphFile, {numThreads, provider: gpu?.provider ?? null});
     const drafts = await openDrafts(environment, built, config, {isLong, numThreads});
     const {numLayers, numKvHeads, headSize, vocabSize} = facts;
     const kv = {numLayers, numKvHeads, headSize, numRows: plan.numRows, capacity: plan.maxModelLen};
-    return new OnnxModelRunner(environment, session, {kv, vocabSize, maxLogitRows: plan.numRows}, drafts);
+    const memory = gpu ? deviceKvMemory(environment, session, gpu, kv) : new KvArena(environment, kv);
+    return new OnnxModelRunner(
+      environment,
+      session,
+      {kv, memory, maxChunkTokens, vocabSize, maxLogitRows: plan.numRows},
+      drafts,
+    );
   } catch (cause) {
     environment.close();
     const hint = wasBuilt ? '' : ` Its cache may be damaged: without the folder ${folder} it is built again.`;
@@ -135,7 +171,7 @@ async function openDrafts(
   const speculation = toSpeculation(config.speculativeConfig);
   if (speculation === null) return null;
   const numTurns = speculation.maxDraftTokens + 1;
-  const graphFile = await graphInTurns(config.modelPath, built, {isLong, numTurns}, config);
+  const graphFile = await graphInTurns(config.modelPath, built, {isLong, numTurns}, {...config, floatType: 'float32'});
   return {session: new OrtSession(environment, graphFile, {numThreads}), numTurns};
 }
 

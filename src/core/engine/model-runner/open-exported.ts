@@ -1,6 +1,8 @@
 /** Opens a graph that others exported, with the runner for its kind, and says why one cannot run. */
 import {ModelError} from '../../errors.ts';
 import type {ModelFacts} from './builder/build-model.ts';
+import type {ChosenDevice} from './device/choose-device.ts';
+import {deviceKvMemory} from './device/device.ts';
 import {type ExportedLayout, readLayout} from './exported-model.ts';
 import {ExportedModelRunner} from './exported-model-runner.ts';
 import {GrowingModelRunner} from './growing-model-runner.ts';
@@ -14,19 +16,25 @@ import {OrtSession} from './ort/ort-session.ts';
 /** Such a graph gives logits of every position, which bounds the useful length of a chunk. */
 const maxChunkTokens = 64;
 
+export interface OpenOptions {
+  numThreads: number;
+  plan: KvPlan;
+  device: ChosenDevice;
+}
+
 /** @throws ModelError */
 export async function openExported(
   api: OrtApi,
   modelPath: string,
   facts: ModelFacts,
-  numThreads: number,
-  plan: KvPlan,
+  {numThreads, plan, device}: OpenOptions,
 ): Promise<ModelRunner> {
   const environment = new OrtEnvironment(api);
   let session: OrtSession | null = null;
   try {
-    session = new OrtSession(environment, modelPath, {numThreads});
-    return runnerFor(environment, session, await readLayout(session, facts, modelPath), facts, plan);
+    session = new OrtSession(environment, modelPath, {numThreads, provider: device.gpu?.provider ?? null});
+    const layout = await readLayout(session, facts, modelPath);
+    return runnerFor(environment, session, layout, facts, {plan, device});
   } catch (cause) {
     session?.close();
     environment.close();
@@ -39,20 +47,23 @@ function runnerFor(
   session: OrtSession,
   layout: ExportedLayout,
   facts: ModelFacts,
-  {numRows, maxModelLen}: KvPlan,
+  {plan: {numRows, maxModelLen}, device}: Omit<OpenOptions, 'numThreads'>,
 ): ModelRunner {
   const {numLayers, numKvHeads, headSize, vocabSize} = facts;
   const common = {numLayers, numKvHeads, headSize, numRows};
   if (!layout.isInPlace) {
+    if (device.gpu) throw new ModelError(`A graph without GroupQueryAttention runs with --device cpu only`);
     const options = {...common, rowCapacity: maxModelLen, vocabSize, maxLogitRows: numRows};
     return new GrowingModelRunner(environment, session, layout, options);
   }
   const kv = {...common, capacity: maxModelLen};
-  const memory = new KvArena(environment, kv, layout.cacheType);
+  const memory = device.gpu
+    ? deviceKvMemory(environment, session, device.gpu, kv)
+    : new KvArena(environment, kv, layout.cacheType);
   return new ExportedModelRunner(environment, session, layout, {
     kv,
     memory,
-    maxChunkTokens,
+    maxChunkTokens: Math.min(maxChunkTokens, device.maxChunkTokens),
     vocabSize,
     maxLogitRows: numRows,
   });

@@ -66,9 +66,7 @@ function sinks({graph, source}: GraphContext, layer: number, rotary: RotaryValue
   if (!source.has(tensorName)) return [];
   const tensor = source.tensor(tensorName);
   const skipped = rotary ? ['', ''] : ['', '', '', ''];
-  const weight = graph.weight(`layer.${layer}.attention.sinks`, 'float32', [tensor.shape[0] ?? 0], () =>
-    source.floats([tensor]),
-  );
+  const weight = graph.floats(`layer.${layer}.attention.sinks`, [tensor.shape[0] ?? 0], () => source.floats([tensor]));
   return [...skipped, weight];
 }
 

@@ -5,6 +5,7 @@ import {ModelError} from '../../../errors.ts';
 import {GgufFile} from '../../../model/gguf/gguf-file.ts';
 import {SafetensorsFolder, weightFilesOf} from '../../../model/safetensors/safetensors-folder.ts';
 import {readJsonObject} from '../../../util/read-json.ts';
+import {checkShapes} from './check-shapes.ts';
 import type {DecoderConfig} from './decoder-config.ts';
 import {buildDecoderGraph, type GraphVariant} from './decoder-graph.ts';
 import {readGgufConfig} from './gguf-config.ts';
@@ -28,6 +29,8 @@ export interface ModelFacts {
   contextLength: number;
   /** Longer sequences need the graph of their own; null = one graph serves all lengths. */
   longBeyond: number | null;
+  /** Attention bounds its scores, which not every device can. */
+  needsSoftCap: boolean;
 }
 
 export interface BuildOptions extends LinearOptions {
@@ -44,9 +47,14 @@ export interface BuildOptions extends LinearOptions {
  * @throws ModelError when the model cannot be served
  */
 export async function builtModel(weightsPath: string, options: BuildOptions): Promise<CachedModel<ModelFacts>> {
-  const {weightMapping, activationPrecision, quantization, cacheFolder} = options;
+  const {weightMapping, activationPrecision, quantization, cacheFolder, floatType} = options;
   const isFolder = (await stat(weightsPath).catch(() => null))?.isDirectory() ?? false;
-  const key = {weightMapping, activationPrecision, ...(isFolder && {quantization})};
+  const key = {
+    weightMapping,
+    activationPrecision,
+    ...(isFolder && {quantization}),
+    ...(floatType !== 'float32' && {floatType}),
+  };
   const sources = isFolder
     ? [path.join(weightsPath, configName), ...(await weightFilesOf(weightsPath))]
     : [weightsPath];
@@ -95,7 +103,7 @@ async function withGguf<T>(weightsPath: string, use: (weights: OpenWeights) => P
   try {
     const reader = new GgufTensors(file);
     const source = new WeightSource(reader);
-    return await use({config: await readGgufConfig(file, source), reader, source});
+    return await use(checked({config: await readGgufConfig(file, source), reader, source}));
   } finally {
     await file.close();
   }
@@ -111,10 +119,15 @@ async function withFolder<T>(
   const weights = await SafetensorsFolder.open(weightsPath);
   try {
     const reader = new HfTensors(weights, {...model, quantization});
-    return await use({config, reader, source: new WeightSource(reader)});
+    return await use(checked({config, reader, source: new WeightSource(reader)}));
   } finally {
     await weights.close();
   }
+}
+
+function checked(weights: OpenWeights): OpenWeights {
+  checkShapes(weights.config, weights.reader.tensors, weights.reader.path);
+  return weights;
 }
 
 async function buildModel({config, reader, source}: OpenWeights, folder: string, options: BuildOptions) {
@@ -140,5 +153,7 @@ function refuseUnused(unused: readonly string[], {architecture}: DecoderConfig, 
 function toFacts(config: DecoderConfig): ModelFacts {
   const {architecture, layers, numKvHeads, headSize, vocabSize, contextLength, longRotary} = config;
   const longBeyond = longRotary?.originalLength ?? null;
-  return {architecture, numLayers: layers.length, numKvHeads, headSize, vocabSize, contextLength, longBeyond};
+  const needsSoftCap = config.attentionSoftCap !== null;
+  const numLayers = layers.length;
+  return {architecture, numLayers, numKvHeads, headSize, vocabSize, contextLength, longBeyond, needsSoftCap};
 }

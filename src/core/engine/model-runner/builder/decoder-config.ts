@@ -59,6 +59,10 @@ export interface DecoderConfig {
 }
 
 const maxLayers = 1000;
+/** More positions are not offered: tables of rotary values for them would take gigabytes. */
+export const maxContext = 2 ** 20;
+const minContext = 2;
+const maxHeadSize = 1024;
 /** Bounds what a file can make us allocate for tables; several times what any model has. */
 const maxSize = 2 ** 23;
 
@@ -69,9 +73,10 @@ export function checkDecoderConfig(config: DecoderConfig, path: string): Decoder
   };
   const {headSize, numHeads, numKvHeads, layers, hiddenSize, vocabSize, contextLength, mixture} = config;
   if (layers.length === 0 || layers.length > maxLayers) refuse(`${layers.length} layers are impossible`);
-  if (!Number.isInteger(headSize) || headSize % 8 !== 0 || headSize === 0) {
-    refuse(`head size ${headSize} is not a multiple of 8`);
+  if (!Number.isInteger(headSize) || headSize % 8 !== 0 || headSize === 0 || headSize > maxHeadSize) {
+    refuse(`head size ${headSize} is not a multiple of 8 up to ${maxHeadSize}`);
   }
+  if (contextLength < minContext) refuse(`a context of ${contextLength} tokens is of no use`);
   if (numKvHeads === 0 || numHeads % numKvHeads !== 0) {
     refuse(`${numHeads} heads cannot share ${numKvHeads} key/value heads`);
   }
@@ -87,8 +92,9 @@ export function checkDecoderConfig(config: DecoderConfig, path: string): Decoder
   return config;
 }
 
-function checkRotary({size, divisors}: RotaryTable, headSize: number, refuse: (what: string) => never): void {
-  if (size % 16 !== 0 || size > headSize) refuse(`rotary size ${size} is not supported`);
+function checkRotary({base, size, divisors}: RotaryTable, headSize: number, refuse: (what: string) => never): void {
+  if (!(size >= 16) || size % 16 !== 0 || size > headSize) refuse(`rotary size ${size} is not supported`);
+  if (!(base > 0) || !Number.isFinite(base)) refuse(`rotary base ${base} is impossible`);
   if (divisors && divisors.length !== size / 2) {
     refuse(`${divisors.length} rotary factors do not fit a rotary size of ${size}`);
   }

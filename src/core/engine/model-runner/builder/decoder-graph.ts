@@ -5,10 +5,12 @@
  * input_ids int64 [batch, sequence]; seqlens_k int32 [batch] = length after the step - 1; total_sequence_length int32 [1] =
  * longest length after the step; logits_at int64 [rows] = flat positions whose logits are wanted;
  * past_key_values.N.key/value and present.N.key/value float32 [batch, kv heads, capacity, head size], the same memory;
- * logits float32 [rows, vocab].
+ * logits float32 [rows, vocab]. In a graph of halves the cache is float16, the logits are not.
  *
  * A graph in turns checks drafts: it computes several tokens of a row as if one after the other (`attention-in-turns.ts`).
  */
+
+import type {KvType} from '../kv-memory.ts';
 import {attention, type RotaryValues} from './attention.ts';
 import {declareTurns, presentNames} from './attention-in-turns.ts';
 import type {DecoderConfig} from './decoder-config.ts';
@@ -18,6 +20,7 @@ import {LinearBuilder, type LinearOptions} from './linear.ts';
 import {mixtureOfExperts} from './mixture.ts';
 import {gatedMlp} from './mlp.ts';
 import {OnnxGraph, type Value} from './onnx-graph.ts';
+import {dataTypes} from './onnx-proto.ts';
 import {type RotaryTable, tabulate} from './rotary.ts';
 import type {WeightSource} from './weight-source.ts';
 
@@ -40,7 +43,7 @@ export function buildDecoderGraph(
   options: LinearOptions,
   {isLong, numTurns}: GraphVariant = {isLong: false, numTurns: null},
 ): OnnxGraph {
-  const graph = new OnnxGraph();
+  const graph = new OnnxGraph(floatTypeFor(config, options.floatType));
   const context = {graph, config, source, linear: new LinearBuilder(graph, source, options), numTurns};
   declareInputs(context);
   const tables = rotaryTables(context, isLong);
@@ -61,6 +64,11 @@ export function buildDecoderGraph(
   return graph;
 }
 
+/** The stream of models with norms around their parts grows beyond what halves can hold. */
+function floatTypeFor({norms}: DecoderConfig, wanted: KvType): KvType {
+  return norms === 'around' ? 'float32' : wanted;
+}
+
 function declareInputs({graph, config, numTurns}: GraphContext): void {
   const {layers, numKvHeads, headSize, vocabSize} = config;
   if (numTurns === null) {
@@ -73,9 +81,9 @@ function declareInputs({graph, config, numTurns}: GraphContext): void {
   const results = presentNames(numTurns);
   for (const layer of layers.keys()) {
     for (const part of ['key', 'value']) {
-      graph.input(`past_key_values.${layer}.${part}`, 'float32', ['batch', numKvHeads, 'capacity', headSize]);
+      graph.input(`past_key_values.${layer}.${part}`, graph.floatType, ['batch', numKvHeads, 'capacity', headSize]);
       for (const present of results) {
-        graph.output(`${present}.${layer}.${part}`, 'float32', ['batch', numKvHeads, 'capacity', headSize]);
+        graph.output(`${present}.${layer}.${part}`, graph.floatType, ['batch', numKvHeads, 'capacity', headSize]);
       }
     }
   }
@@ -94,7 +102,7 @@ function rotaryValues({graph, config}: GraphContext, name: string, table: Rotary
   const {contextLength} = config;
   const dims = [contextLength, table.size / 2];
   const values = (part: string, map: (angle: number) => number) =>
-    graph.weight(`${name}.${part}`, 'float32', dims, async () => tabulate(table, contextLength, map));
+    graph.floats(`${name}.${part}`, dims, async () => tabulate(table, contextLength, map));
   return [values('cos', Math.cos), values('sin', Math.sin)];
 }
 
@@ -146,18 +154,20 @@ function head(context: GraphContext, normed: Value): void {
   const wanted = linear.markFlat(graph.node('Gather', 'head.wanted', [flat, 'logits_at'], {axis: 0}));
   const isTied = !source.has('output.weight');
   const isLast = config.logitScale === 1 && config.logitSoftCap === null;
-  const raw = linear.product(isLast ? 'logits' : 'head.logits', wanted, [isTied ? embeddingTensor : 'output.weight']);
-  if (!isLast) finishLogits(context, raw);
+  const result = graph.floatType === 'float32' ? 'logits' : 'head.logits.halves';
+  const raw = linear.product(isLast ? result : 'head.logits', wanted, [isTied ? embeddingTensor : 'output.weight']);
+  if (!isLast) finishLogits(context, result, raw);
+  if (result !== 'logits') graph.node('Cast', 'logits', [result], {to: dataTypes.float32});
 }
 
-function finishLogits({graph, config}: GraphContext, raw: Value): void {
+function finishLogits({graph, config}: GraphContext, result: Value, raw: Value): void {
   const {logitScale, logitSoftCap} = config;
   if (logitSoftCap === null) {
-    graph.node('Mul', 'logits', [raw, graph.floatConstant('logit_scale', logitScale)]);
+    graph.node('Mul', result, [raw, graph.floatConstant('logit_scale', logitScale)]);
     return;
   }
   const cap = graph.floatConstant('logit_cap', logitSoftCap);
   const inward = graph.floatConstant('logit_cap.inverse', logitScale / logitSoftCap);
   const small = graph.node('Mul', 'head.logits.small', [raw, inward]);
-  graph.node('Mul', 'logits', [graph.node('Tanh', 'head.logits.bounded', [small]), cap]);
+  graph.node('Mul', result, [graph.node('Tanh', 'head.logits.bounded', [small]), cap]);
 }

@@ -16,7 +16,7 @@ export function embedding(context: GraphContext): Value {
 
 function floatEmbedding({graph, config, source}: GraphContext, tensor: WeightTensor): Value {
   const dims = [config.vocabSize, config.hiddenSize];
-  const table = graph.weight('embedding.table', 'float32', dims, () => source.floats([tensor]));
+  const table = graph.floats('embedding.table', dims, () => source.floats([tensor]));
   return graph.node('Gather', 'embedding', [table, 'input_ids'], {axis: 0});
 }
 
@@ -47,9 +47,8 @@ function addCorrections(
 ): Value {
   const {vocabSize, hiddenSize} = config;
   const blocksPerRow = hiddenSize / blockSize;
-  const table = graph.weight(
+  const table = graph.floats(
     'embedding.corrections',
-    'float32',
     [vocabSize, blocksPerRow, 1],
     async () => (await source.blocks([tensor])).corrections as Float32Array,
   );

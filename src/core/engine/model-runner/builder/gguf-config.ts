@@ -2,7 +2,7 @@
 import {ModelError} from '../../../errors.ts';
 import type {GgufFile} from '../../../model/gguf/gguf-file.ts';
 import {type Architecture, architectureOfGguf, layerOf} from './architectures.ts';
-import {checkDecoderConfig, type DecoderConfig, type LayerConfig} from './decoder-config.ts';
+import {checkDecoderConfig, type DecoderConfig, type LayerConfig, maxContext} from './decoder-config.ts';
 import {linearDivisors, type RotaryTable, yarnAmplitude, yarnDivisors} from './rotary.ts';
 import type {WeightSource} from './weight-source.ts';
 
@@ -68,7 +68,7 @@ function readSizes(metadata: Metadata, source: WeightSource) {
     numKvHeads: metadata.optionalInteger('attention.head_count_kv') ?? numHeads,
     headSize: metadata.optionalInteger('attention.key_length') ?? hiddenSize / numHeads,
     vocabSize: source.tensor('token_embd.weight').shape[1] ?? 0,
-    contextLength: metadata.integer('context_length'),
+    contextLength: Math.min(metadata.integer('context_length'), maxContext),
   };
 }
 

@@ -16,7 +16,7 @@ export interface GraphContext {
 /** A vector of the model as a weight of the graph. */
 export function vectorWeight({graph, source}: GraphContext, name: string, tensorName: string): Value {
   const tensor = source.tensor(tensorName);
-  return graph.weight(name, 'float32', [tensor.shape[0] ?? 0], () => source.floats([tensor]));
+  return graph.floats(name, [tensor.shape[0] ?? 0], () => source.floats([tensor]));
 }
 
 /** Root-mean-square norm over the last dimension. */

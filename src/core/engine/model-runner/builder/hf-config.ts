@@ -8,6 +8,7 @@ import {
   type DecoderConfig,
   type LayerConfig,
   type MixtureConfig,
+  maxContext,
 } from './decoder-config.ts';
 import {readHfRotary, ropeFieldsSchema, ropeSchema} from './hf-rotary.ts';
 
@@ -28,7 +29,7 @@ const configSchema = z.looseObject({
   head_dim: optionalSize,
   vocab_size: size,
   max_position_embeddings: size,
-  rms_norm_eps: z.number().default(1e-6),
+  rms_norm_eps: z.number().min(0).max(1).default(1e-6),
   hidden_act: z.string().nullish(),
   hidden_activation: z.string().nullish(),
   tie_word_embeddings: z.boolean().nullish(),
@@ -94,7 +95,7 @@ export function readHfConfig(content: Record<string, unknown>, path: string): Hf
     numKvHeads: file.num_key_value_heads ?? file.num_attention_heads,
     headSize,
     vocabSize: file.vocab_size,
-    contextLength: file.max_position_embeddings,
+    contextLength: Math.min(file.max_position_embeddings, maxContext),
     layers: readLayers(file, architecture),
     norms: architecture.norms,
     mlpNorm: architecture.mlpNorm,
@@ -131,7 +132,7 @@ function refuseQuantized(
 function readActivation(file: HfConfig, architecture: Architecture, path: string): Activation {
   const name = file.hidden_activation ?? file.hidden_act;
   if (!name) return architecture.activation;
-  const known = activations[name];
+  const known = Object.hasOwn(activations, name) ? activations[name] : undefined;
   if (known) return known;
   throw new ModelError(
     `${path}: activation "${name}" is not supported. Supported: ${Object.keys(activations).join(', ')}.`,

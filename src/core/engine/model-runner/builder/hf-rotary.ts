@@ -81,6 +81,8 @@ interface ScalingInput {
 
 const scalings: Readonly<Record<string, (input: ScalingInput) => Scaled>> = {
   default: () => ({divisors: null, amplitude: 1}),
+  // Changes nothing up to the positions of the configuration, and no sequence is longer here.
+  dynamic: () => ({divisors: null, amplitude: 1}),
   linear: ({size, need}) => ({divisors: linearDivisors(size, need('factor')), amplitude: 1}),
   llama3: ({base, size, originalLength, need}) => ({
     divisors: bandDivisors(base, size, {
@@ -143,7 +145,8 @@ interface ScalingPlace {
 
 function readScaling(rope: Rope, {fields, base, size, path}: ScalingPlace): Scaled {
   const name = rope.rope_type ?? rope.type ?? 'default';
-  const scaling = scalings[aliases[name] ?? name];
+  const plainName = (Object.hasOwn(aliases, name) ? aliases[name] : undefined) ?? name;
+  const scaling = Object.hasOwn(scalings, plainName) ? scalings[plainName] : undefined;
   if (!scaling) {
     throw new ModelError(
       `${path}: rope scaling "${name}" is not supported. Supported: ${Object.keys(scalings).join(', ')}.`,

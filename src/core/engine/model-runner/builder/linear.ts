@@ -4,12 +4,15 @@
  * block that does not depend on its bits (see `block-formats.ts`).
  */
 import {type BlockLayout, roundedZeroPoints} from '../../../model/gguf/block-formats.ts';
+import type {KvType} from '../kv-memory.ts';
 import {microsoftDomain, type OnnxGraph, type Value} from './onnx-graph.ts';
 import {matrixShape, packTogether, type WeightSource, type WeightTensor} from './weight-source.ts';
 
 export interface LinearOptions {
   weightMapping: 'exact' | 'rounded';
   activationPrecision: 'int8' | 'float32';
+  /** Of activations, cache and all weights that are no blocks. */
+  floatType: KvType;
 }
 
 /** `accuracy_level` of MatMulNBits: activations as they are, or rounded to 8 bits per block. */
@@ -66,7 +69,7 @@ export class LinearBuilder {
       return this.#source.has(biasOf(tensor)) ? this.#source.tensor(biasOf(tensor)) : numRows;
     });
     const {rows} = sharedShape(tensors);
-    return this.#graph.weight(`${result}.bias`, 'float32', [rows], async () => {
+    return this.#graph.floats(`${result}.bias`, [rows], async () => {
       const floats = new Float32Array(rows);
       let at = 0;
       for (const part of parts) {
@@ -91,7 +94,7 @@ export class LinearBuilder {
 
   #floatProduct(result: Value, input: Value, tensors: readonly WeightTensor[]): Value {
     const {rows, columns} = sharedShape(tensors);
-    const weight = this.#graph.weight(`${result}.weight`, 'float32', [columns, rows], async () =>
+    const weight = this.#graph.floats(`${result}.weight`, [columns, rows], async () =>
       transpose(await this.#source.floats(tensors), rows, columns),
     );
     return this.#graph.node('MatMul', result, [input, weight]);
@@ -130,7 +133,7 @@ export class LinearBuilder {
       );
       return multiply(result, [input, quants, scales, zeroPoints]);
     }
-    const corrections = this.#graph.weight(`${result}.corrections`, 'float32', [blocksPerRow, rows], async () =>
+    const corrections = this.#graph.floats(`${result}.corrections`, [blocksPerRow, rows], async () =>
       transpose((await blocks()).corrections as Float32Array, rows, blocksPerRow),
     );
     const main = multiply(`${result}.main`, [input, quants, scales]);
@@ -186,13 +189,7 @@ export function addBlockWeights(
       async () => (await blocks()).quants,
       `${content}.quants`,
     ),
-    scales: graph.weight(
-      `${name}.scales`,
-      'float32',
-      dims.scales,
-      async () => (await blocks()).scales,
-      `${content}.scales`,
-    ),
+    scales: graph.floats(`${name}.scales`, dims.scales, async () => (await blocks()).scales, `${content}.scales`),
   };
 }
 

@@ -76,6 +76,6 @@ function addDownBias({graph, config, source}: GraphContext, layer: number, sum: 
   const tensor = source.tensor(tensorName);
   const name = `layer.${layer}.experts.down_bias`;
   const dims = [tensor.shape[1] ?? 0, config.hiddenSize];
-  const biases = graph.weight(name, 'float32', dims, () => source.floats([tensor]));
+  const biases = graph.floats(name, dims, () => source.floats([tensor]));
   return graph.node('Add', `${name}.sum`, [sum, graph.node('MatMul', `${name}.shared`, [shares, biases])]);
 }

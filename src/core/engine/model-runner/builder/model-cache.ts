@@ -15,7 +15,7 @@ import {userCacheFolder} from '../../../util/user-folders.ts';
 import {writeFileAtomically} from '../../../util/write-file-atomically.ts';
 
 /** To be raised with every change of the graph or of the file layout. */
-const builderVersion = 4;
+const builderVersion = 5;
 const descriptionFileName = 'description.json';
 /** How often a finished model tries to take its place when others are in the way. */
 const maxAttempts = 5;

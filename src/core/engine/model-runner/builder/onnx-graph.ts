@@ -2,7 +2,9 @@
  * A graph while it is built: nodes are added in order and give the names of their results; large weights are promised
  * as functions, so that they are read, converted and written one at a time.
  */
+import {toHalves} from '../../../model/gguf/half.ts';
 import {assertInvariant} from '../../../util/assert.ts';
+import type {KvType} from '../kv-memory.ts';
 import type {AttributeValue, DataType, OnnxInitializer, OnnxNode, OnnxValue} from './onnx-proto.ts';
 
 /** A weight that lies in the weight file; its bytes are made when they are written. */
@@ -28,7 +30,13 @@ export class OnnxGraph {
   readonly outputs: OnnxValue[] = [];
   readonly constants: OnnxInitializer[] = [];
   readonly weights: ExternalWeight[] = [];
+  /** Of all weights and constants that are declared as floats. */
+  readonly floatType: KvType;
   readonly #names = new Set<string>();
+
+  constructor(floatType: KvType = 'float32') {
+    this.floatType = floatType;
+  }
 
   input(name: string, type: DataType, dims: readonly (number | string)[]): Value {
     this.inputs.push({name: this.#claim(name), type, dims});
@@ -52,10 +60,17 @@ export class OnnxGraph {
   /** One number as a constant of the graph. Asking for the same name again gives the same constant. */
   floatConstant(name: string, value: number): Value {
     if (!this.#names.has(name)) {
-      const data = new Uint8Array(Float32Array.of(value).buffer);
-      this.constants.push({name: this.#claim(name), type: 'float32', dims: [], data});
+      const floats = Float32Array.of(value);
+      const data = new Uint8Array((this.floatType === 'float16' ? toHalves(floats) : floats).buffer);
+      this.constants.push({name: this.#claim(name), type: this.floatType, dims: [], data});
     }
     return name;
+  }
+
+  /** A large constant of floats. @param content what they are; weights of the same content share one region of the file */
+  floats(name: string, dims: readonly number[], makeData: () => Promise<Float32Array>, content = name): Value {
+    if (this.floatType === 'float32') return this.weight(name, 'float32', dims, makeData, content);
+    return this.weight(name, 'float16', dims, async () => toHalves(await makeData()), content);
   }
 
   /** A large constant. @param content what the bytes are; weights of the same content share one region of the file */

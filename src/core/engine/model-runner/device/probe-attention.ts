@@ -54,7 +54,7 @@ async function attend(
     OrtTensor.over(environment, Int32Array.of(numTokens), [1]),
     OrtTensor.over(environment, result, [1, numTokens, numHeads * headSize]),
   ];
-  const session = new OrtSession(environment, attentionGraph(type), {numThreads: 1, provider});
+  const session = new OrtSession(environment, attentionGraph(type), {numThreads: 1, provider, isQuiet: true});
   try {
     await session.run(tensors.slice(0, 3), tensors.slice(3));
   } finally {

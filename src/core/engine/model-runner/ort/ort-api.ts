@@ -26,6 +26,7 @@ const functionTable = {
   CreateSessionFromArray: [8, 'ptr', 'ptr', 'size_t', 'ptr', 'out'],
   Run: [9, 'ptr', 'ptr', 'ptr', 'ptr', 'size_t', 'ptr', 'size_t', 'ptr'],
   CreateSessionOptions: [10, 'out'],
+  SetSessionLogSeverityLevel: [22, 'ptr', 'int'],
   SetSessionGraphOptimizationLevel: [23, 'ptr', 'int'],
   SetIntraOpNumThreads: [24, 'ptr', 'int'],
   SessionGetInputCount: [30, 'ptr', 'outSize'],

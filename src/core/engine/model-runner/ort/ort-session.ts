@@ -6,6 +6,11 @@ import {type ElementType, elementTypes, type OrtTensor} from './ort-tensor.ts';
 
 /** Levels of graph optimization in the C API. */
 const optimizeAll = 99;
+/** Severity of the library's log. */
+const fatalOnly = 4;
+
+/** This provider has functions of its own in the C API. */
+const cudaName = 'CUDA';
 
 /** What computes instead of the CPU, by the library's name for it. */
 export interface OrtProvider {
@@ -20,6 +25,8 @@ export interface OrtSessionOptions {
   configEntries?: Record<string, string>;
   /** Absent or null = the CPU. */
   provider?: OrtProvider | null;
+  /** The library keeps errors of this session from stderr, because they are expected. */
+  isQuiet?: boolean;
 }
 
 /** What the graph says of an input or output. */
@@ -131,6 +138,7 @@ function createSession(environment: OrtEnvironment, model: string | Uint8Array, 
     for (const [key, value] of Object.entries(options.configEntries ?? {})) {
       api.call('AddSessionConfigEntry', settings, key, value);
     }
+    if (options.isQuiet) api.call('SetSessionLogSeverityLevel', settings, fatalOnly);
     if (options.provider) appendProvider(environment, settings, options.provider);
     if (typeof model === 'string') return api.create('CreateSession', environment.handle, model, settings);
     return api.create('CreateSessionFromArray', environment.handle, model, model.length, settings);
@@ -141,7 +149,17 @@ function createSession(environment: OrtEnvironment, model: string | Uint8Array, 
 
 function appendProvider({api}: OrtEnvironment, settings: Handle, {name, options}: OrtProvider): void {
   const [keys, values] = [Object.keys(options), Object.values(options)];
-  api.call('SessionOptionsAppendExecutionProvider', settings, name, keys, values, keys.length);
+  if (name !== cudaName) {
+    api.call('SessionOptionsAppendExecutionProvider', settings, name, keys, values, keys.length);
+    return;
+  }
+  const cudaOptions = api.create('CreateCUDAProviderOptions');
+  try {
+    api.call('UpdateCUDAProviderOptions', cudaOptions, keys, values, keys.length);
+    api.call('SessionOptionsAppendExecutionProvider_CUDA_V2', settings, cudaOptions);
+  } finally {
+    api.release('ReleaseCUDAProviderOptions', cudaOptions);
+  }
 }
 
 function handlesOf(tensors: readonly OrtTensor[]): BigUint64Array {

@@ -214,7 +214,3 @@ test('a damaged cache is named, with the way out', async () => {
   writeFileSync(file, Buffer.alloc(statSync(file).size, 0xff));
   await expect(loadForTest(modelPath, options)).rejects.toThrow(`without the folder ${path.join(folder, built)} it`);
 }, 60_000);
-
-test('a device that is not there yet is refused by name', async () => {
-  await expect(loadForTest(modelPath, {device: 'webgpu'})).rejects.toThrow('Device "webgpu" is not supported yet');
-});
