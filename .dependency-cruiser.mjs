@@ -49,7 +49,7 @@ const owners = {
   'pino-pretty': ['cli/'],
   'yaml': ['cli/'],
   'autocannon': ['bench/'],
-  'undici': ['bench/', 'chat/', 'core/model/hub/'],
+  'undici': ['bench/', 'chat/', 'core/model/hub/', 'core/engine/client/vllm/'],
   '@huggingface/hub': ['core/model/hub/'],
   'cli-progress': ['bench/', 'cli/'],
   'prom-client': ['core/metrics/'],

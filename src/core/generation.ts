@@ -238,12 +238,12 @@ class RunningGeneration implements Generation {
     const {request, prepared} = this.#generation;
     for (const {prompt} of prepared) this.#checkPrompt(prompt);
     const encode = (text: string) => this.#parts.tokenizer.encode(text, {addSpecialTokens: false});
-    const badWordsTokenIds = await resolveBadWords(request.bad_words, encode);
+    const badWords = await badWordParams(request.bad_words, encode);
     const controls = await Promise.all(prepared.map(({reader}) => prepareControls(request, reader, this.#parts)));
-    return prepared.flatMap((prompt, index) => this.#choicesOf(prompt, {...controls[index]!, badWordsTokenIds}));
+    return prepared.flatMap((prompt, index) => this.#choicesOf(prompt, {...controls[index]!, ...badWords}));
   }
 
-  #choicesOf(prompt: PreparedPrompt, more: AnswerControls & Pick<SamplingParams, 'badWordsTokenIds'>): Choice[] {
+  #choicesOf(prompt: PreparedPrompt, more: AnswerControls & BadWords): Choice[] {
     const sampling = samplingOfChoices({...prompt.resolved.sampling, ...more}, this.#generation.request.n);
     // The prompt is the same for all choices, so one of them is enough to look at it.
     return sampling.map((params, index) => ({
@@ -311,6 +311,13 @@ class RunningGeneration implements Generation {
       }),
     };
   }
+}
+
+type BadWords = Pick<SamplingParams, 'badWords' | 'badWordsTokenIds'>;
+
+async function badWordParams(words: string[], encode: (text: string) => Promise<number[]>): Promise<BadWords> {
+  const badWordsTokenIds = await resolveBadWords(words, encode);
+  return words.length === 0 ? {badWordsTokenIds} : {badWordsTokenIds, badWords: words};
 }
 
 /** What every output has that comes as a whole. */

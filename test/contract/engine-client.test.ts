@@ -1,10 +1,17 @@
 /** What every EngineClient must do: lives and ends of sequences and engines. Fields of requests have a suite of their own. */
+import {setTimeout as delay} from 'node:timers/promises';
 import {afterAll, describe, expect, it} from 'vitest';
 import type {SequenceOutput, StepStats} from '../../src/core/engine/protocol.ts';
 import {EngineDeadError, GenerationError, ValidationError} from '../../src/core/errors.ts';
 import {engineRequest, fakePrompt} from '../support/build-engine.ts';
 import {collect, collectUntilError} from '../support/collect.ts';
-import {EnginePool, engineImplementations, nextStats, tokensIn} from '../support/engine-clients.ts';
+import {
+  type EngineImplementation,
+  EnginePool,
+  engineImplementations,
+  nextStats,
+  tokensIn,
+} from '../support/engine-clients.ts';
 import {greedyContinuation} from '../support/fake-model-runner.ts';
 import {poisonTokenId} from '../support/fake-models.ts';
 
@@ -14,13 +21,13 @@ describe.each(engineImplementations)('engine client: $name', (implementation) =>
 
   it('runs a sequence to its end', async () => {
     const client = await pool.share('plain');
-    expect(client.info).toMatchObject({architecture: 'fake', vocabSize: 64});
+    expect(client.info).toMatchObject({vocabSize: 64, maxModelLen: 4096});
     const prompt = fakePrompt(100, 50);
     const outputs = await collect(client.generate(engineRequest('a', prompt, {maxTokens: 12})));
     expect(tokensIn(outputs)).toEqual(greedyContinuation(prompt, {maxTokens: 12}));
     expect(outputs.every(({requestId}) => requestId === 'a')).toBe(true);
-    expect(outputs[0].numCachedTokens).toBe(0);
-    expectPlausibleTimes(outputs);
+    expect(outputs.map(({numCachedTokens}) => numCachedTokens).filter((count) => count !== null)).toEqual([0]);
+    expectPlausibleTimes(outputs, implementation);
     expect(outputs.map(({finishReason}) => finishReason).filter((reason) => reason !== null)).toEqual(['length']);
     expect(outputs.at(-1)?.finishReason).toBe('length');
     expect(client.numOpenRequests()).toBe(0);
@@ -146,7 +153,7 @@ describe.each(engineImplementations)('engine client: $name', (implementation) =>
       expect(error).toBeInstanceOf(EngineDeadError);
       expect(String(error)).toContain('The server had an error while processing your request.');
     }
-    expect(client.isAlive()).toBe(false);
+    while (client.isAlive()) await delay(5);
     expect(client.engineStates().some(({isUp}) => isUp)).toBe(false);
     expect(client.numOpenRequests()).toBe(0);
     const {error} = await collectUntilError(client.generate(engineRequest('late', [1])));
@@ -178,7 +185,7 @@ describe.each(engineImplementations)('engine client: $name', (implementation) =>
     await collect(client.generate(engineRequest('a', fakePrompt(70, 52), {maxTokens: 3})));
     expect(seen.reduce((sum, {numPrefillTokens}) => sum + numPrefillTokens, 0)).toBe(70);
     expect(seen.reduce((sum, {numDecodeTokens}) => sum + numDecodeTokens, 0)).toBe(3);
-    expect(seen.at(-1)?.numCachedTokens).toBeGreaterThanOrEqual(72);
+    if (!implementation.isRemote) expect(seen.at(-1)?.numCachedTokens).toBeGreaterThanOrEqual(72);
     expect(seen.at(-1)).toMatchObject({numRunning: 0, numWaiting: 0, numUsedCacheTokens: 0});
     stop();
     const numSeen = seen.length;
@@ -188,10 +195,12 @@ describe.each(engineImplementations)('engine client: $name', (implementation) =>
 });
 
 /** Queued, scheduled, then one time for each token, none of them before the one ahead of it. */
-function expectPlausibleTimes(outputs: SequenceOutput[]): void {
-  const {queuedMs, scheduledMs} = outputs[0]!.start!;
-  const times = [queuedMs, scheduledMs!, ...outputs.flatMap(({tokenTimesMs}) => tokenTimesMs)];
-  expect(times).toHaveLength(2 + tokensIn(outputs).length);
+function expectPlausibleTimes(outputs: SequenceOutput[], {isRemote = false}: EngineImplementation): void {
+  const {start} = outputs[0]!;
+  expect(start === null).toBe(isRemote);
+  const tokenTimes = outputs.flatMap(({tokenTimesMs}) => tokenTimesMs);
+  expect(tokenTimes).toHaveLength(tokensIn(outputs).length);
+  const times = [...(start ? [start.queuedMs, start.scheduledMs!] : []), ...tokenTimes];
   expect(times).toEqual([...times].sort((a, b) => a - b));
   expect(Math.abs(times[0]! - Date.now())).toBeLessThan(60_000);
   expect(outputs.slice(1).every(({start}) => start === null)).toBe(true);

@@ -9,9 +9,13 @@ import {startDataParallelEngines} from '../../src/core/engine/client/data-parall
 import type {EngineClient} from '../../src/core/engine/client/engine-client.ts';
 import {engineEntryOf} from '../../src/core/engine/client/engine-entry.ts';
 import {startInProcessEngine} from '../../src/core/engine/client/in-process-client.ts';
+import {startVllmEngines} from '../../src/core/engine/client/vllm/start-vllm-engines.ts';
 import type {SequenceOutput, StepStats} from '../../src/core/engine/protocol.ts';
+import type {TokenVocabulary} from '../../src/core/sampling/token-vocabulary.ts';
+import {silentLogger} from '../../src/core/util/logger.ts';
 import {fakeEngineConfig} from './fake-engine-config.ts';
 import {type FakeModelName, loadFakeModel} from './fake-models.ts';
+import {FakeVllm, fakeEncode} from './fake-vllm.ts';
 
 export const fakeEngineEntry = engineEntryOf(fileURLToPath(new URL('fake-engine-process.ts', import.meta.url)));
 
@@ -20,6 +24,8 @@ export interface EngineImplementation {
   start: (config: EngineConfig) => Promise<EngineClient>;
   /** An engine that died is replaced by a new one. */
   comesBack?: boolean;
+  /** The engine is a server: what it holds and when it began with a sequence is not known. */
+  isRemote?: boolean;
   /** Engines behind it; 1 when absent. */
   numEngines?: number;
 }
@@ -39,7 +45,29 @@ export const engineImplementations: EngineImplementation[] = [
     comesBack: true,
     numEngines: 2,
   },
+  {name: 'vLLM', start: startFakeDeployment, comesBack: true, numEngines: 2, isRemote: true},
 ];
+
+export const fakeText = {vocabSize: 64, maxPositions: 4096, encode: async (text: string) => fakeEncode(text)};
+
+/** Two servers, ended together with the client. */
+async function startFakeDeployment(config: EngineConfig): Promise<EngineClient> {
+  const options = {model: config.modelPath as FakeModelName, config};
+  const servers = await Promise.all([FakeVllm.start(options), FakeVllm.start(options)]);
+  const urls = servers.map(({url}) => url);
+  const client = await startVllmEngines(
+    {urls, apiKey: null, timeoutSeconds: 30, maxModelLen: null, text: fakeText},
+    {logger: silentLogger, signal: new AbortController().signal},
+  );
+  return Object.assign(client, {
+    provideVocabulary: (make: () => TokenVocabulary) =>
+      servers.forEach((server) => void server.provideVocabulary(make)),
+    close: async () => {
+      await Object.getPrototypeOf(client).close.call(client);
+      await Promise.all(servers.map((server) => server.kill()));
+    },
+  });
+}
 
 /** Starts engines for the tests of one suite; whoever opens the pool closes it. */
 export class EnginePool {

@@ -42,6 +42,24 @@ export async function findModel(
 }
 
 /**
+ * A model whose weights are elsewhere: a folder or a repository with its tokenizer suffices.
+ * @throws ModelError when there is none, or it cannot be had
+ */
+export async function findTextModel(
+  model: string | null,
+  source: ModelSourceOptions,
+  context: HubContext,
+): Promise<ModelFiles> {
+  const isFolder = model !== null && (await stat(resolve(model)).catch(() => null))?.isDirectory();
+  const files = isFolder ? await findTextFiles(resolve(model)) : null;
+  const found = files?.tokenizerPath ? files : null;
+  if (found !== null) return filesWithWeights(found.folder, found.folder, model!);
+  if (model === null || (await exists(model))) return resolveModel(model, source.dtype);
+  const onHub = await findTextFilesOnHub(model, source, context);
+  return onHub === null ? findModel(model, source, context) : filesWithWeights(onHub.folder, onHub.folder, model);
+}
+
+/**
  * The text side of a model on the Hub, without its weights.
  * @returns null when the name is no id
  * @throws ModelError when it cannot be had

@@ -8,6 +8,8 @@ export interface ModelConfig {
   modelType: string | null;
   /** Longest sequence the model was trained for; null when unknown. */
   maxPositionEmbeddings: number | null;
+  /** Tokens that the model has numbers for; null when unknown. */
+  vocabSize: number | null;
   eosTokenIds: number[];
 }
 
@@ -19,13 +21,15 @@ export async function loadModelConfig(path: string | null): Promise<ModelConfig>
   const content = (await readJsonObject(path)) ?? {};
   return {
     modelType: typeof content.model_type === 'string' ? content.model_type : null,
-    maxPositionEmbeddings: readPositions(content.max_position_embeddings, path),
+    maxPositionEmbeddings: readCount(content, 'max_position_embeddings', path),
+    vocabSize: readCount(content, 'vocab_size', path),
     eosTokenIds: parseEosTokenIds(content, path),
   };
 }
 
-function readPositions(value: unknown, path: string | null): number | null {
+function readCount(content: Record<string, unknown>, key: string, path: string | null): number | null {
+  const value = content[key];
   if (value === undefined || value === null) return null;
   if (typeof value === 'number' && Number.isInteger(value) && value > 0) return value;
-  throw new ModelError(`${path}: max_position_embeddings must be a positive integer, got ${JSON.stringify(value)}.`);
+  throw new ModelError(`${path}: ${key} must be a positive integer, got ${JSON.stringify(value)}.`);
 }

@@ -37,6 +37,8 @@ export interface SamplingParams {
   allowedTokenIds: number[] | null;
   /** Token sequences that may not be completed. */
   badWordsTokenIds: number[][];
+  /** The same as the request wrote them, for an engine that spells words itself; absent = none. */
+  badWords?: string[];
   /** Logprobs of each new token and of so many of the most likely ones; -1 = of all. Null = none. */
   logprobs: number | null;
   /** At each new token exactly these in place of the most likely ones. Needs `logprobs`. */

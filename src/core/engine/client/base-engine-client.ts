@@ -4,7 +4,7 @@ import type {TokenVocabulary} from '../../sampling/token-vocabulary.ts';
 import {type Logger, silentLogger} from '../../util/logger.ts';
 import {promiseWithResolver} from '../../util/promise-with-resolver.ts';
 import type {StepResult} from '../engine-core.ts';
-import type {EngineInput, EngineRequest, ModelInfo, SequenceOutput} from '../protocol.ts';
+import type {EngineInput, EngineRequest, ModelInfo, SequenceOutput, StepStats} from '../protocol.ts';
 import type {EngineClient, EngineState, StatsListener} from './engine-client.ts';
 import {RequestRegistry} from './request-registry.ts';
 
@@ -15,7 +15,7 @@ export abstract class BaseEngineClient implements EngineClient {
   readonly info: ModelInfo;
   readonly death: Promise<Error>;
   protected readonly logger: Logger;
-  readonly #registry: RequestRegistry;
+  protected readonly registry: RequestRegistry;
   readonly #statsListeners = new Set<StatsListener>();
   readonly #announceDeath: (cause: Error) => void;
   #state: 'alive' | 'dead' | 'closed' = 'alive';
@@ -28,14 +28,18 @@ export abstract class BaseEngineClient implements EngineClient {
     const {promise, resolve} = promiseWithResolver<Error>();
     this.death = promise;
     this.#announceDeath = resolve;
-    this.#registry = new RequestRegistry({send: (input) => this.send(input), logger});
+    this.registry = new RequestRegistry({
+      send: (input) => this.send(input),
+      logger,
+      onRead: (name) => this.handleRead(name),
+    });
   }
 
   generate(
     request: EngineRequest,
     options: {signal?: AbortSignal} = {},
   ): AsyncGenerator<SequenceOutput, void, undefined> {
-    return this.#registry.generate(request, options);
+    return this.registry.generate(request, options);
   }
 
   isAlive(): boolean {
@@ -47,11 +51,11 @@ export abstract class BaseEngineClient implements EngineClient {
   }
 
   numOpenRequests(): number {
-    return this.#registry.numOpen;
+    return this.registry.numOpen;
   }
 
   numBacklogTokens(): number {
-    return this.#registry.numBacklogTokens;
+    return this.registry.numBacklogTokens;
   }
 
   resetPrefixCache(): void {
@@ -80,8 +84,15 @@ export abstract class BaseEngineClient implements EngineClient {
   /** Stops the engine and frees everything. Called once, also when the engine is dead. */
   protected abstract shutDown(): Promise<void>;
 
+  /** The reader of a request, by its name inside the engine, has taken everything that was there. */
+  protected handleRead(_name: string): void {}
+
   protected handleStep({outputs, stats}: StepResult): void {
-    this.#registry.deliver(outputs);
+    this.registry.deliver(outputs);
+    this.tellStats(stats);
+  }
+
+  protected tellStats(stats: StepStats): void {
     for (const listener of this.#statsListeners) listener(stats, 0);
   }
 
@@ -89,14 +100,14 @@ export abstract class BaseEngineClient implements EngineClient {
   protected handleDeath(cause: Error): void {
     if (this.#state !== 'alive') return;
     this.#state = 'dead';
-    this.logger.error({err: cause, numOpenRequests: this.#registry.numOpen}, 'Engine died');
-    this.#registry.fail(() => new EngineDeadError(deathMessage, {cause}));
+    this.logger.error({err: cause, numOpenRequests: this.registry.numOpen}, 'Engine died');
+    this.registry.fail(() => new EngineDeadError(deathMessage, {cause}));
     this.#announceDeath(cause);
   }
 
   async #close(): Promise<void> {
     this.#state = this.#state === 'alive' ? 'closed' : this.#state;
-    this.#registry.fail(() => new EngineDeadError('The engine has been stopped.'));
+    this.registry.fail(() => new EngineDeadError('The engine has been stopped.'));
     await this.shutDown();
   }
 }

@@ -3,7 +3,7 @@
  * build the graph; the others find it in the cache.
  */
 import type {EngineConfig} from '../../config/engine-config.ts';
-import {type Logger, silentLogger} from '../../util/logger.ts';
+import {silentLogger, withFields} from '../../util/logger.ts';
 import {type ChildProcessEngineOptions, startChildProcessEngine} from './child-process-client.ts';
 import {divideMachine, type MachineFacts} from './divide-machine.ts';
 import type {EngineClient} from './engine-client.ts';
@@ -29,13 +29,13 @@ export async function startDataParallelEngines(
   const {threads, kvCacheBytes} = share;
   logger.info({numEngines, threads, kvCacheBytes}, `${numEngines} engines, each with ${threads} threads`);
   const startOne = (index: number, given: ChildProcessEngineOptions) =>
-    startChildProcessEngine(seeded(share, index), {...options, ...given, logger: labelled(logger, index)});
+    startChildProcessEngine(seeded(share, index), {...options, ...given, logger: withFields(logger, {engine: index})});
   const engines = await startAll(numEngines, startOne, options);
   const members = engines.map(
     (engine, index) =>
       new RestartingEngine(engine, {
         start: (signal) => startOne(index, {signal, onProgress: () => {}}),
-        logger: labelled(logger, index),
+        logger: withFields(logger, {engine: index}),
         ...(backOff && {backOff}),
       }),
   );
@@ -64,13 +64,4 @@ async function startAll(
 /** Sequences without a seed must not draw the same in two engines. */
 function seeded(config: EngineConfig, index: number): EngineConfig {
   return {...config, seed: config.seed + index};
-}
-
-function labelled(logger: Logger, engine: number): Logger {
-  return {
-    debug: (fields, message) => logger.debug({engine, ...fields}, message),
-    info: (fields, message) => logger.info({engine, ...fields}, message),
-    warn: (fields, message) => logger.warn({engine, ...fields}, message),
-    error: (fields, message) => logger.error({engine, ...fields}, message),
-  };
 }

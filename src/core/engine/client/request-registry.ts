@@ -19,6 +19,8 @@ export interface RequestRegistryOptions {
   /** Hands a message to the engine. */
   send: (input: EngineInput) => void;
   logger: Logger;
+  /** Told when the reader of a request has taken everything that was there. */
+  onRead?: (name: string) => void;
 }
 
 export class RequestRegistry {
@@ -26,16 +28,23 @@ export class RequestRegistry {
   readonly #logger: Logger;
   /** By the name inside the engine. */
   readonly #open = new Map<string, OpenRequest>();
+  readonly #onRead: (name: string) => void;
   #numRequests = 0;
   #makeFailure: (() => Error) | null = null;
 
-  constructor({send, logger}: RequestRegistryOptions) {
+  constructor({send, logger, onRead = () => {}}: RequestRegistryOptions) {
+    this.#onRead = onRead;
     this.#send = send;
     this.#logger = logger;
   }
 
   get numOpen(): number {
     return this.#open.size;
+  }
+
+  /** Open requests that have made a token. */
+  get numBegun(): number {
+    return [...this.#open.values()].filter(({numTokens}) => numTokens > 0).length;
   }
 
   /** See `EngineClient.numBacklogTokens`. */
@@ -62,6 +71,7 @@ export class RequestRegistry {
     try {
       for await (const output of open.queue) {
         if (signal?.aborted) return;
+        this.#onRead(name);
         yield* outputsOrError({...output, requestId: request.requestId});
       }
     } finally {

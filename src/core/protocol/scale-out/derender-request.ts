@@ -19,6 +19,7 @@ import {
   orDefault,
 } from '../openai/lax-types.ts';
 import {parseWithSchema} from '../openai/schema-errors.ts';
+import {logprobsOfPosition} from './wire-logprobs.ts';
 
 /** Ends that the token route reports. */
 const FINISH_REASONS = ['stop', 'length', 'abort', 'repetition'] as const;
@@ -61,7 +62,7 @@ export const derenderCompletionSchema = laxObject({
 });
 
 /** Of one position: the token that stands there, then the candidates. */
-type RecordedLogprobs = {tokenId: number; logprob: number; rank: number}[];
+type RecordedLogprobs = ReturnType<typeof logprobsOfPosition>;
 
 /** One finished choice of another server. */
 export interface RecordedChoice {
@@ -144,12 +145,6 @@ function toRecordedChoice(choice: z.output<typeof choiceSchema>): RecordedChoice
     tokenIds: choice.token_ids,
     finishReason: choice.finish_reason,
     stopReason: choice.stop_reason,
-    logprobs: choice.logprobs?.content?.map(toRecordedLogprobs) ?? null,
+    logprobs: choice.logprobs?.content?.map(logprobsOfPosition) ?? null,
   };
-}
-
-/** The token itself stands first among the candidates of the token route. */
-function toRecordedLogprobs({top_logprobs, ...own}: z.output<typeof positionSchema>): RecordedLogprobs {
-  const others = top_logprobs.filter(({token_id}) => token_id !== own.token_id);
-  return [own, ...others].map(({token_id, logprob, rank}) => ({tokenId: token_id, logprob, rank: rank ?? 0}));
 }
