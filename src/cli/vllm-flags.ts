@@ -142,7 +142,7 @@ export const vllmFlags: ReadonlyMap<string, VllmFlag> = new Map<string, VllmFlag
   ['load-format', refused('value', 'auto', 'gguf')],
   // StructuredOutputsConfig
   ['guided-decoding-backend', ignored('value', 'auto')],
-  ['structured-outputs-config', refused('value', '{}')],
+  ['structured-outputs-config', supported],
   ['guided-decoding-disable-fallback', refused('nothing')],
   ['guided-decoding-disable-any-whitespace', refused('nothing')],
   ['guided-decoding-disable-additional-properties', refused('nothing')],

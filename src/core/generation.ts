@@ -7,6 +7,7 @@ import {type AnswerControls, prepareControls} from './answer-constraint.ts';
 import type {AnswerFormats, AnswerReader, ChoiceReader} from './answer-reader.ts';
 import {type Beam, type BeamSearch, checkBeamAllowlist, searchBeams} from './beam-search.ts';
 import type {GenerationConfig, SamplingDefaults} from './config/generation-config.ts';
+import type {StructuredOutputsConfig} from './config/structured-outputs-config.ts';
 import type {EngineClient} from './engine/client/engine-client.ts';
 import type {EngineRequest} from './engine/protocol.ts';
 import {ValidationError} from './errors.ts';
@@ -63,6 +64,8 @@ export interface GenerationParts {
   formats?: AnswerFormats | null;
   /** Value of `--max-logprobs`; -1 = no limit. */
   maxLogprobs: number;
+  /** Value of `--structured-outputs-config`; absent or null = the defaults. */
+  structuredOutputsConfig?: StructuredOutputsConfig | null;
   logger?: Logger;
 }
 

@@ -257,8 +257,18 @@ export async function loadLlm(options: LoadLlmOptions, context: LoadLlmContext):
   const renderer = createModelRenderer({files, templates, tokenizer, engine, modelType}, options);
   await warmUpRenderer(renderer, logger);
   if (options.escapeControlTokens) await warmUpPlainEncoding(tokenizer);
-  const {maxLogprobs} = options.engine;
-  const llm = createLlm({engine, tokenizer, renderer, generation, formats, maxLogprobs, tokenizerInfo, logger});
+  const {maxLogprobs, structuredOutputsConfig} = options.engine;
+  const llm = createLlm({
+    engine,
+    tokenizer,
+    renderer,
+    generation,
+    formats,
+    maxLogprobs,
+    structuredOutputsConfig,
+    tokenizerInfo,
+    logger,
+  });
   return {llm, files, tokenizer, templateSource: templates.source};
 }
 

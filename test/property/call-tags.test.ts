@@ -49,7 +49,7 @@ function constraintOf(format: ToolFormat, {isStrict = true, ...request}: Rules) 
     {tools: asked, tool_choice: 'required', parallel_tool_calls: true, ...request} as never,
     {format, level: 'auto', mayThink: false, variables: {}},
   );
-  const constraint = stated && toOutputConstraint(stated, []);
+  const constraint = stated && toOutputConstraint(stated, {startsAfter: [], headerEnd: []});
   if (constraint === null) throw new Error(`${format.names[0]} holds calls to nothing`);
   return constraint;
 }

@@ -64,6 +64,7 @@ export function outputConstraint(
     whitespacePattern: null,
     disablesAdditionalProperties: false,
     startsAfter: [],
+    headerEnd: [],
     ...overrides,
   };
 }

@@ -5,6 +5,7 @@
 import {join} from 'node:path';
 import type {AnswerFormats} from '../../src/core/answer-reader.ts';
 import type {GenerationConfig} from '../../src/core/config/generation-config.ts';
+import type {StructuredOutputsConfig} from '../../src/core/config/structured-outputs-config.ts';
 import {createLlm, type Llm} from '../../src/core/llm.ts';
 import {findChatTemplates} from '../../src/core/renderer/find-chat-template.ts';
 import {createRenderer, type RendererOptions} from '../../src/core/renderer/render-chat.ts';
@@ -19,6 +20,7 @@ export interface ScriptedLlmOptions extends Partial<ScriptedEngineOptions> {
   renderer?: Partial<RendererOptions>;
   /** What answers are read with; without it they are text. */
   formats?: AnswerFormats;
+  structuredOutputsConfig?: StructuredOutputsConfig;
   logger?: Logger;
 }
 
@@ -47,7 +49,16 @@ export async function createScriptedLlm({
   const formats = options.formats ?? null;
   const generation = {defaults: {}, overrideMaxTokens: null, eosTokenIds: [2], warning: null, ...options.generation};
   return {
-    llm: createLlm({engine, tokenizer, renderer, generation, formats, maxLogprobs: 20, ...(logger && {logger})}),
+    llm: createLlm({
+      engine,
+      tokenizer,
+      renderer,
+      generation,
+      formats,
+      maxLogprobs: 20,
+      structuredOutputsConfig: options.structuredOutputsConfig ?? null,
+      ...(logger && {logger}),
+    }),
     engine,
   };
 }

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import {speculativeConfigSchema} from './speculative-config.ts';
+import {structuredOutputsConfigSchema} from './structured-outputs-config.ts';
 
 const positiveInteger = z.int().min(1);
 
@@ -42,17 +43,25 @@ export const engineOptionsSchema = z.object({
       'Draft tokens that have followed the same words before and check them in one step, such as {"method":"ngram","num_speculative_tokens":4}; pays where answers repeat their prompts, and changes no answer',
     group: 'SpeculativeConfig',
   }),
+  structuredOutputsConfig: structuredOutputsConfigSchema.nullable().default(null).meta({
+    description:
+      'How answers are held to schemas and grammars, such as {"disable_any_whitespace":true}; further keys are disable_additional_properties and enable_in_reasoning (hold thoughts, too); every backend of vLLM is accepted and means the same',
+    group: 'StructuredOutputsConfig',
+  }),
   enablePrefixCaching: z.boolean().default(true).meta({
     description: 'Reuse the keys and values of prompts with a common beginning',
     group: 'CacheConfig',
   }),
-  kvCacheBytes: positiveInteger.nullable().default(null).meta({
-    flag: 'kv-cache-memory-bytes',
-    aliases: ['kv-cache-memory'],
-    description:
-      'Memory for keys and values in bytes; the default is 40 % of what is free at start and not taken by weights',
-    group: 'CacheConfig',
-  }),
+  kvCacheBytes: positiveInteger
+    .nullable()
+    .default(null)
+    .meta({
+      flag: 'kv-cache-memory-bytes',
+      aliases: ['kv-cache-memory'],
+      description:
+        'Memory for keys and values in bytes; the default is 40 % of what is free at start and not taken by weights',
+      group: 'CacheConfig',
+    }),
   gpuMemoryUtilization: z.number().gt(0).max(1).nullable().default(null).meta({
     description:
       'Part of all memory (of the container, where there is one) that weights and cache may take together, 0 to 1; --kv-cache-memory-bytes goes before it',

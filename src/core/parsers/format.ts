@@ -138,6 +138,8 @@ export interface ReasoningFormat extends FormatBase {
   kind: 'reasoning';
   /** Without permission to call, markup of calls behind the thought is left alone, whatever the tool format would do. */
   leavesForbiddenCalls?: boolean;
+  /** What opens and ends the header of the message that is the answer, where messages have headers. */
+  answerHeader?: {begin: string; end: string};
   machine: (context: ParserContext, parts: MachineParts) => MachineDefinition;
 }
 

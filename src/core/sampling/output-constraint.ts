@@ -1,5 +1,13 @@
 /** What an answer has to look like, as plain data that crosses the process border. The text has been checked. */
-export interface OutputConstraint {
+/** Where in the answer a constraint begins. */
+export interface ConstraintBeginning {
+  /** It begins after these tokens have come one after the other; none = with the first token. */
+  startsAfter: number[];
+  /** They open a header, which these tokens end: only then it begins. None = there is no header. */
+  headerEnd: number[];
+}
+
+export interface OutputConstraint extends ConstraintBeginning {
   kind: ConstraintKind;
   /** A JSON schema, a regular expression, a JSON list of choices, a grammar or a structural tag. */
   text: string;
@@ -9,8 +17,6 @@ export interface OutputConstraint {
   whitespacePattern: string | null;
   /** Objects have no properties but those that their schema names, unless it says so itself. */
   disablesAdditionalProperties: boolean;
-  /** The constraint begins after these tokens have come one after the other; none = with the first token. */
-  startsAfter: number[];
 }
 
 export type ConstraintKind = 'json' | 'json_object' | 'regex' | 'choice' | 'grammar' | 'structural_tag';

@@ -46,6 +46,7 @@ export class ConstraintCompiler {
         whitespacePattern,
         disablesAdditionalProperties,
         startsAfter: [],
+        headerEnd: [],
       });
     this.#cache.delete(key);
     this.#cache.set(key, compiled);

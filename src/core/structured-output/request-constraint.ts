@@ -1,6 +1,6 @@
 /** From the fields of a request to the constraint that the engine gets, and the proof that it can be used. */
 import type {StructuredOutputs} from '../protocol/openai/structured-outputs.ts';
-import type {ConstraintKind, OutputConstraint} from '../sampling/output-constraint.ts';
+import type {ConstraintBeginning, ConstraintKind, OutputConstraint} from '../sampling/output-constraint.ts';
 import {writeJson} from '../util/write-json.ts';
 import {constraintProgram} from './constraint-program.ts';
 
@@ -18,9 +18,12 @@ const kinds = Object.keys(textOfKind) as ConstraintKind[];
 
 /**
  * @param fields null = the request has none
- * @param startsAfter tokens that end what comes before the answer
+ * @param beginning where in the answer it begins
  */
-export function toOutputConstraint(fields: StructuredOutputs | null, startsAfter: number[]): OutputConstraint | null {
+export function toOutputConstraint(
+  fields: StructuredOutputs | null,
+  beginning: ConstraintBeginning,
+): OutputConstraint | null {
   if (fields === null) return null;
   for (const kind of kinds) {
     const text = textOfKind[kind](fields);
@@ -31,7 +34,7 @@ export function toOutputConstraint(fields: StructuredOutputs | null, startsAfter
       disablesAnyWhitespace: fields.disable_any_whitespace,
       whitespacePattern: fields.whitespace_pattern,
       disablesAdditionalProperties: fields.disable_additional_properties,
-      startsAfter,
+      ...beginning,
     };
   }
   return null;

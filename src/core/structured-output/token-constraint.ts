@@ -11,25 +11,24 @@ import type {GrammarState} from './grammar-states.ts';
 export class TokenConstraint implements OutputHolder {
   readonly #compiled: CompiledConstraint;
   readonly #endIds: number[];
-  /** Tokens that have to come, one after the other, before the constraint begins. */
-  readonly #startsAfter: readonly number[];
+  /** Lists of tokens that have to come, one list after the other, before the constraint begins. */
+  readonly #awaited: (readonly number[])[];
   #state: GrammarState;
   #numSeen = 0;
-  #hasStarted: boolean;
   /** An end token has come, and the sequence goes on all the same. */
   #hasEnded = false;
 
   constructor(compiled: CompiledConstraint, {eosTokenId, stopTokenIds, constraint}: SamplingParams) {
     this.#compiled = compiled;
     this.#endIds = eosTokenId === null ? stopTokenIds : [eosTokenId, ...stopTokenIds];
-    this.#startsAfter = constraint?.startsAfter ?? [];
-    this.#hasStarted = this.#startsAfter.length === 0;
+    const {startsAfter = [], headerEnd = []} = constraint ?? {};
+    this.#awaited = [startsAfter, headerEnd].filter((tokenIds) => tokenIds.length > 0);
     this.#state = compiled.states.start;
   }
 
   hold(logits: Float32Array, outputTokenIds: readonly number[]): number | null {
     for (; this.#numSeen < outputTokenIds.length; this.#numSeen++) this.#see(outputTokenIds, this.#numSeen);
-    if (!this.#hasStarted) return null;
+    if (this.#awaited.length > 0) return null;
     const mask = this.#hasEnded ? null : this.#compiled.maskOf(this.#state);
     if (mask === null || isEmpty(mask)) return this.#keepEnd(logits);
     this.#keepAllowed(logits, mask);
@@ -38,8 +37,10 @@ export class TokenConstraint implements OutputHolder {
 
   #see(outputTokenIds: readonly number[], index: number): void {
     const tokenId = outputTokenIds[index]!;
-    if (!this.#hasStarted) this.#hasStarted = endsWith(outputTokenIds, index, this.#startsAfter);
-    else if (!this.#hasEnded) this.#advance(tokenId);
+    const [awaited] = this.#awaited;
+    if (awaited !== undefined) {
+      if (endsWith(outputTokenIds, index, awaited)) this.#awaited.shift();
+    } else if (!this.#hasEnded) this.#advance(tokenId);
   }
 
   #advance(tokenId: number): void {

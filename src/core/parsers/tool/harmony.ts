@@ -69,5 +69,10 @@ const shared = {keepsSpecialTokens: 'always', family: 'harmony', machine: harmon
 
 export const harmonyFormats: readonly Format[] = [
   {...shared, kind: 'tool', names: ['openai'], forcedCalls: 'native', whenNone: 'read'},
-  {...shared, kind: 'reasoning', names: ['openai_gptoss']},
+  {
+    ...shared,
+    kind: 'reasoning',
+    names: ['openai_gptoss'],
+    answerHeader: {begin: `${CHANNEL}final`, end: MESSAGE},
+  },
 ];
