@@ -1,6 +1,7 @@
 /**
  * Arguments as nested elements named after their keys, each tag with a prefix that no text contains. What an element
- * becomes shows when it is closed, so the arguments go out in one piece at the end of the call.
+ * becomes shows when it is closed, so the arguments go out in one piece at the end of the call. Text behind a closing tag
+ * says that the tag was quoted in a value.
  */
 
 import {
@@ -47,6 +48,8 @@ class NestedElementsReader implements ArgumentReader {
   readonly #schema: JsonSchema | undefined;
   readonly #open: Element[];
   #text = '';
+  /** The value that the last tag closed, if it is one, and what stands behind that tag. */
+  #closed: {element: Element; tag: string; behind: string} | undefined;
 
   constructor(options: NestedElementsOptions, name: string | undefined, schema: JsonSchema | undefined) {
     this.#options = options;
@@ -87,15 +90,23 @@ class NestedElementsReader implements ArgumentReader {
 
   /** True: the call is over. */
   #takeTag([written, slash, name = '']: RegExpExecArray): boolean {
-    this.#text = this.#text.slice(this.#options.prefix.length + written.length);
+    const tag = this.#options.prefix + written;
+    this.#text = this.#text.slice(tag.length);
+    this.#closed = undefined;
     if (slash === '') {
       this.#begin(name);
       return false;
     }
     if (name === this.#options.call) return true;
-    const depth = this.#open.findLastIndex((element) => element.key === name);
-    if (depth > 0) this.#open.length = depth;
+    this.#close(name, tag);
     return false;
+  }
+
+  #close(key: string, tag: string): void {
+    const depth = this.#open.findLastIndex((element) => element.key === key);
+    if (depth <= 0) return;
+    const [element] = this.#open.splice(depth);
+    if (element?.children.length === 0) this.#closed = {element, tag, behind: ''};
   }
 
   #begin(key: string): void {
@@ -105,8 +116,20 @@ class NestedElementsReader implements ArgumentReader {
   }
 
   #addText(text: string): void {
-    const element = this.#open.at(-1);
-    if (element !== undefined) element.text += text;
+    if (this.#closed !== undefined) this.#addBehind(this.#closed, text);
+    else {
+      const element = this.#open.at(-1);
+      if (element !== undefined) element.text += text;
+    }
+  }
+
+  /** Blanks may stand between tags; anything else belongs to the value. */
+  #addBehind(closed: {element: Element; tag: string; behind: string}, text: string): void {
+    closed.behind += text;
+    if (closed.behind.trim() === '') return;
+    closed.element.text += closed.tag + closed.behind;
+    this.#open.push(closed.element);
+    this.#closed = undefined;
   }
 
   #done(): ReaderStep {
