@@ -64,6 +64,7 @@ export class ChatController {
   readonly #parts: ControllerParts;
   #writer: SessionWriter | null;
   #turn: AbortController | null = null;
+  #cannotSave = false;
 
   constructor(parts: ControllerParts) {
     const {backend, start, tools, options, folder, tell} = parts;
@@ -172,15 +173,20 @@ export class ChatController {
     this.tell({type: 'talk-changed', messages: session.messages});
   }
 
-  /** Writes what is new; a disk that is full is a note and not an end. */
+  /** Writes what is new; a disk that is full is a note, once, and not an end. */
   async save(): Promise<void> {
     if (this.#writer === null || this.talk.length === 0) return;
+    const {id} = this.#writer;
     try {
       const {modelName} = await this.backend.ready();
       await this.#writer.save(this.talk, this.settings, modelName);
+      this.#cannotSave = false;
     } catch (error) {
-      this.warn(`The talk could not be saved: ${(error as Error).message}`);
+      if (!this.#cannotSave) this.warn(sentence((error as Error).message));
+      this.#cannotSave = true;
     }
+    const now = this.#writer.id;
+    if (now !== id) this.warn(`Somebody else has written to the talk ${id}. This one goes on as ${now}.`);
   }
 
   /** The talk goes on under another name. */
@@ -245,4 +251,9 @@ export class ChatController {
     this.talk.pop();
     this.tell({type: 'edit', text: last.content});
   }
+}
+
+/** With a capital at the front. */
+function sentence(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

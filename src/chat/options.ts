@@ -103,7 +103,11 @@ const toolOptions = {
 const sessionOptions = {
   session: optionalText().meta(session({description: 'Name of the session to write', valueName: 'NAME'})),
   resume: optionalText().meta(
-    session({description: 'Go on with a stored session, by its name or its id', valueName: 'ID'}),
+    session({
+      description: 'Go on with a stored session, by its name or the beginning of its id; without one they are listed',
+      valueName: 'ID',
+      bareValue: '',
+    }),
   ),
   continue: z
     .boolean()

@@ -70,7 +70,7 @@ export async function runScreen(options: ChatRunOptions, start: TalkStart, termi
     chat.tell({type: 'talk-changed', messages: chat.talk});
   }
   void tools.start().then((notes) => notes.map((note) => chat.warn(note)));
-  void tellReady(chat, store).then(() => colours.load());
+  void tellReady(chat, start, store).then(() => colours.load());
   try {
     await left;
     return 0;
@@ -86,9 +86,13 @@ export async function runScreen(options: ChatRunOptions, start: TalkStart, termi
 }
 
 /** A model that cannot be loaded is said once; the talk is still there to be read. */
-async function tellReady(chat: ChatController, store: ScreenStore): Promise<void> {
+async function tellReady(chat: ChatController, {earlierModel}: TalkStart, store: ScreenStore): Promise<void> {
   try {
-    chat.tell({type: 'facts', facts: await chat.backend.ready()});
+    const facts = await chat.backend.ready();
+    chat.tell({type: 'facts', facts});
+    if (earlierModel !== null && earlierModel !== facts.modelName) {
+      chat.info(`Until now ${earlierModel} answered in this talk, from now on ${facts.modelName}.`);
+    }
   } catch (error) {
     store.tell({type: 'loading', text: null});
     chat.tell({type: 'note', text: (error as Error).message, tone: 'error'});

@@ -132,7 +132,8 @@ function splitArgument(argument: string): {name: string; path: string | null; in
 function readKnownFlag(collected: Collected, spec: OptionSpec, inline: string | null, rest: string[]): void {
   if (spec.kind === 'boolean') return setOnCommandLine(collected, spec, [booleanText(`--${spec.flag}`, inline)]);
   if (spec.kind === 'list') return setOnCommandLine(collected, spec, takeList(`--${spec.flag}`, inline, rest));
-  const text = takeValue(`--${spec.flag}`, inline, rest);
+  const isBare = inline === null && (rest[0] === undefined || looksLikeFlag(rest[0]));
+  const text = isBare && spec.bareValue !== null ? spec.bareValue : takeValue(`--${spec.flag}`, inline, rest);
   setOnCommandLine(collected, spec, [normalizeValue(spec, `--${spec.flag}`, text)]);
 }
 

@@ -24,6 +24,8 @@ export interface OptionMeta {
   format?: 'json';
   /** What stands for the value in the help, e.g. `FILE`. */
   valueName?: string;
+  /** What the flag means when no value follows it. */
+  bareValue?: string;
   /** Shown on the first page of the help. */
   firstPage?: boolean;
   /** Never shown in any echo, log or file. */
@@ -49,6 +51,8 @@ export interface OptionSpec {
   /** In the order in which they are asked. */
   env: string[];
   valueName: string;
+  /** Null when a value must follow. */
+  bareValue: string | null;
   isOnFirstPage: boolean;
   isSecret: boolean;
   isFromModel: boolean;
@@ -81,6 +85,7 @@ function optionSpec(key: string, field: FieldSchema): OptionSpec {
     group: field.group ?? 'Frontend',
     env: [...(field.env ?? []), environmentName(flag)],
     valueName: field.valueName ?? valueNames[kind],
+    bareValue: field.bareValue ?? null,
     isOnFirstPage: field.firstPage ?? false,
     isSecret: field.secret ?? false,
     isFromModel: field.fromModel ?? false,

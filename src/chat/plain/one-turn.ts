@@ -4,7 +4,7 @@
  */
 import type {ChatBackend} from '../backend/backend.ts';
 import type {AnswerStats} from '../conversation/answer-stats.ts';
-import type {AssistantMessage, TalkMessage} from '../conversation/messages.ts';
+import type {AssistantMessage, TalkMessage, ToolCall} from '../conversation/messages.ts';
 import {runTurn, type TurnEvent} from '../conversation/run-turn.ts';
 import type {TalkSettings} from '../conversation/settings.ts';
 import {statsLine} from '../format-stats.ts';
@@ -35,8 +35,10 @@ export async function answerOnce(turn: OneTurn, output: PlainOutput): Promise<nu
   const {modelName} = await turn.backend.ready();
   const sum: TurnSum = {message: null, finishReason: null, stats: null, wasRefused: false};
   const printer = new PlainPrinter(turn.options, output);
-  const approve = async () => {
+  const approve = async (call: ToolCall) => {
     sum.wasRefused = true;
+    // Whoever asked has to know what was wanted.
+    if (!turn.options.json) output.write(`${withoutControls(callText(call))}\n`);
     return {type: 'no', reason: 'calls run only with --tool-approval auto here'} as const;
   };
   const {backend, settings, tools, talk, options, signal} = turn;
@@ -110,7 +112,7 @@ export class PlainPrinter {
       case 'answer-end':
         return this.#endAnswer(event);
       case 'tool-start':
-        return this.#output.writeError(`[${callText(event.call)}]\n`);
+        return this.#output.writeError(`[${withoutControls(callText(event.call))}]\n`);
       case 'tool-end':
         return this.#output.writeError(
           `[${event.result.isError ? 'failed' : 'result'}] ${withoutControls(event.result.text)}\n`,
@@ -134,15 +136,14 @@ export class PlainPrinter {
     this.#lastThought = '\n';
   }
 
-  #endAnswer({message, stats}: Extract<TurnEvent, {type: 'answer-end'}>): void {
+  #endAnswer({stats}: Extract<TurnEvent, {type: 'answer-end'}>): void {
     this.#endThought();
     if (this.#lastCharacter !== '\n') this.#output.write('\n');
     this.#lastCharacter = '\n';
-    for (const call of message.tool_calls ?? []) this.#output.write(`${withoutControls(callText(call))}\n`);
     if (this.#options.stats) this.#output.writeError(`${statsLine(stats)}\n`);
   }
 }
 
-function callText({function: {name, arguments: text}}: {function: {name: string; arguments: string}}): string {
+function callText({function: {name, arguments: text}}: ToolCall): string {
   return `${name}(${text})`;
 }

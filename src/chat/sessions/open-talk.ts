@@ -3,7 +3,7 @@ import {readTextFile} from '../attach-files.ts';
 import type {ChatRunOptions} from '../chat-terminal.ts';
 import type {TalkMessage} from '../conversation/messages.ts';
 import {settingsFromOptions, type TalkSettings} from '../conversation/settings.ts';
-import {newSessionId, SessionStore, SessionWriter, type StoredSession} from './session-store.ts';
+import {checkSessionName, newSessionId, SessionStore, SessionWriter, type StoredSession} from './session-store.ts';
 
 export interface TalkStart {
   talk: TalkMessage[];
@@ -12,6 +12,8 @@ export interface TalkStart {
   /** Null when nothing is to be kept. */
   writer: SessionWriter | null;
   isResumed: boolean;
+  /** That answered before; null for a new talk. */
+  earlierModel: string | null;
 }
 
 /** @throws UsageError */
@@ -28,6 +30,7 @@ export async function openTalk(options: ChatRunOptions): Promise<TalkStart> {
     store,
     writer: keeps ? new SessionWriter(store, options.session ?? newSessionId(), resumed) : null,
     isResumed: resumed !== null,
+    earlierModel: resumed?.model || null,
   };
 }
 
@@ -46,6 +49,7 @@ async function findSession(options: ChatRunOptions, store: SessionStore): Promis
   if (options.resume !== null) return store.read(options.resume);
   if (options.continue) return store.newest();
   if (options.session === null) return null;
+  checkSessionName(options.session);
   const entries = await store.list();
   return entries.some(({id}) => id === options.session) ? store.read(options.session) : null;
 }

@@ -8,7 +8,7 @@ import {appendFile, mkdir, readdir, readFile, stat, writeFile} from 'node:fs/pro
 import {homedir} from 'node:os';
 import {join} from 'node:path';
 import * as z from 'zod';
-import {UsageError} from '../../core/errors.ts';
+import {ServingError, UsageError} from '../../core/errors.ts';
 import type {TalkMessage} from '../conversation/messages.ts';
 import type {TalkSettings} from '../conversation/settings.ts';
 
@@ -50,6 +50,10 @@ export interface StoredSession {
   model: string;
   messages: TalkMessage[];
   settings: TalkSettings | null;
+  /** Of the file when it was read. */
+  bytes: number;
+  /** A crash left half a line at the end. */
+  endsInMiddle: boolean;
 }
 
 export interface SessionEntry {
@@ -82,12 +86,13 @@ export class SessionStore {
     return entries.sort((left, right) => right.changed.getTime() - left.changed.getTime());
   }
 
-  /** @throws UsageError when there is no such talk */
-  async read(id: string): Promise<StoredSession> {
-    const text = await readFile(this.#path(id), 'utf8').catch((cause: Error) => {
-      throw new UsageError(`there is no session ${id}`, {hint: 'parlance chat, then /sessions lists them', cause});
-    });
-    return playLines(id, parseLines(text));
+  /** @param name an id, or the beginning of one only @throws UsageError when there is no such talk */
+  async read(name: string): Promise<StoredSession> {
+    const entries = await this.list();
+    const fitting = entries.filter(({id}) => id.startsWith(name));
+    const found = fitting.find(({id}) => id === name) ?? (fitting.length === 1 ? fitting[0] : undefined);
+    if (!found) throw unknownTalk(name, fitting.length > 1 ? fitting : entries);
+    return playBytes(found.id, await readFile(this.#path(found.id)));
   }
 
   /** @throws UsageError when there is none */
@@ -97,10 +102,24 @@ export class SessionStore {
     return this.read(entry.id);
   }
 
-  async append(id: string, lines: readonly SessionLine[]): Promise<void> {
-    await mkdir(this.#folder, {recursive: true, mode: 0o700});
-    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-    await appendFile(this.#path(id), text, {mode: 0o600});
+  /** @throws ServingError when the place cannot be written */
+  async append(id: string, lines: readonly SessionLine[], start = ''): Promise<void> {
+    const path = this.#path(id);
+    const text = start + lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    try {
+      await mkdir(this.#folder, {recursive: true, mode: 0o700});
+      await appendFile(path, text, {mode: 0o600});
+    } catch (cause) {
+      throw new ServingError(`the talk could not be saved: ${(cause as Error).message}`, {cause});
+    }
+  }
+
+  /** Null when there is no such file. */
+  async size(id: string): Promise<number | null> {
+    return stat(this.#path(id)).then(
+      ({size}) => size,
+      () => null,
+    );
   }
 
   /** Puts a talk under another name. @throws UsageError when the name is taken */
@@ -114,11 +133,29 @@ export class SessionStore {
   }
 
   #path(id: string): string {
-    if (!/^[\w.-]{1,100}$/.test(id) || id.startsWith('.')) {
-      throw new UsageError(`"${id}" cannot be the name of a session`, {hint: 'letters, digits, . _ and -'});
-    }
+    checkSessionName(id);
     return join(this.#folder, `${id}.jsonl`);
   }
+}
+
+/** @throws UsageError when it could not be the name of a file */
+export function checkSessionName(id: string): void {
+  if (/^[\w.-]{1,100}$/.test(id) && !id.startsWith('.')) return;
+  throw new UsageError(`"${id}" cannot be the name of a session`, {hint: 'letters, digits, . _ and -'});
+}
+
+const maxNamed = 10;
+
+function unknownTalk(name: string, entries: readonly SessionEntry[]): UsageError {
+  const names = entries.slice(0, maxNamed).map(({id, changed}) => `${id}  ${changed.toLocaleString()}`);
+  const hint = names.length === 0 ? 'nothing is stored yet' : `stored, the newest first:\n${names.join('\n')}`;
+  return new UsageError(whatIsUnknown(name, entries), {hint});
+}
+
+function whatIsUnknown(name: string, entries: readonly SessionEntry[]): string {
+  if (name === '') return 'which talk?';
+  const isBeginning = entries.some(({id}) => id.startsWith(name));
+  return isBeginning ? `more than one talk begins with ${name}` : `there is no talk ${name}`;
 }
 
 export function newSessionId(now = new Date()): string {
@@ -138,9 +175,11 @@ function parseLines(text: string): SessionLine[] {
   });
 }
 
-function playLines(id: string, lines: readonly SessionLine[]): StoredSession {
-  const session: StoredSession = {id, model: '', messages: [], settings: null};
-  for (const line of lines) {
+function playBytes(id: string, content: Buffer): StoredSession {
+  const text = content.toString('utf8');
+  const endsInMiddle = text !== '' && !text.endsWith('\n');
+  const session: StoredSession = {id, model: '', messages: [], settings: null, bytes: content.length, endsInMiddle};
+  for (const line of parseLines(text)) {
     if (line.type === 'header') session.model = line.model;
     else if (line.type === 'settings') session.settings = line.settings;
     // The schema knows absent keys as undefined; JSON has none of those.
@@ -150,13 +189,19 @@ function playLines(id: string, lines: readonly SessionLine[]): StoredSession {
   return session;
 }
 
-/** Writes a talk as it grows: only what is new since the last call. */
+/**
+ * Writes a talk as it grows: only what is new since the last call. When somebody else has written to the file, the talk
+ * goes on in a file of its own, because two talks in one would be neither.
+ */
 export class SessionWriter {
   readonly #store: SessionStore;
   #id: string;
   #numWritten: number;
   #writtenSettings: string | null = null;
   #hasHeader: boolean;
+  /** Of the file after the last writing; null before the first. */
+  #bytes: number | null;
+  #start: string;
 
   /** @param resumed the talk goes on in its own file */
   constructor(store: SessionStore, id: string, resumed: StoredSession | null) {
@@ -164,6 +209,8 @@ export class SessionWriter {
     this.#id = resumed?.id ?? id;
     this.#numWritten = resumed?.messages.length ?? 0;
     this.#hasHeader = resumed !== null;
+    this.#bytes = resumed?.bytes ?? null;
+    this.#start = resumed?.endsInMiddle ? '\n' : '';
     if (resumed?.settings) this.#writtenSettings = JSON.stringify(resumed.settings);
   }
 
@@ -171,29 +218,50 @@ export class SessionWriter {
     return this.#id;
   }
 
-  /** Messages are only ever added at the end or cut off there. */
+  /** Messages are only ever added at the end or cut off there. @throws ServingError */
   async save(talk: readonly TalkMessage[], settings: TalkSettings, model: string): Promise<void> {
+    if (await this.#isForeign()) this.#moveAway();
     const lines = this.#news(talk, settings, model);
-    if (lines.length > 0) await this.#store.append(this.#id, lines);
+    if (lines.length === 0) return;
+    await this.#append(lines);
+    this.#hasHeader = true;
+    this.#writtenSettings = JSON.stringify(settings);
+    this.#numWritten = talk.length;
   }
 
   /** The talk was shortened to so many messages. */
   async cut(length: number): Promise<void> {
     if (length >= this.#numWritten) return;
     this.#numWritten = length;
-    await this.#store.append(this.#id, [{type: 'cut', length}]);
+    if (await this.#isForeign()) this.#moveAway();
+    else await this.#append([{type: 'cut', length}]);
+  }
+
+  async #isForeign(): Promise<boolean> {
+    return this.#bytes !== null && (await this.#store.size(this.#id)) !== this.#bytes;
+  }
+
+  #moveAway(): void {
+    this.#id = newSessionId();
+    this.#numWritten = 0;
+    this.#hasHeader = false;
+    this.#writtenSettings = null;
+    this.#bytes = null;
+    this.#start = '';
+  }
+
+  async #append(lines: readonly SessionLine[]): Promise<void> {
+    await this.#store.append(this.#id, lines, this.#start);
+    this.#start = '';
+    this.#bytes = await this.#store.size(this.#id);
   }
 
   #news(talk: readonly TalkMessage[], settings: TalkSettings, model: string): SessionLine[] {
     const lines: SessionLine[] = [];
     if (!this.#hasHeader) lines.push({type: 'header', id: this.#id, model, created: new Date().toISOString()});
-    const settingsText = JSON.stringify(settings);
-    if (settingsText !== this.#writtenSettings) lines.push({type: 'settings', settings});
+    if (JSON.stringify(settings) !== this.#writtenSettings) lines.push({type: 'settings', settings});
     const added = talk.slice(this.#numWritten) as Extract<SessionLine, {type: 'message'}>['message'][];
     lines.push(...added.map((message) => ({type: 'message' as const, message})));
-    this.#hasHeader = true;
-    this.#writtenSettings = settingsText;
-    this.#numWritten = talk.length;
     return lines;
   }
 }

@@ -168,6 +168,7 @@ async function attachFile(chat: ChatController, path: string): Promise<void> {
 
 function switchTools(chat: ChatController, argument: string): void {
   const [, state, name] = /^(on|off)\s+(\S+)$/.exec(argument) ?? [];
+  if (argument !== '' && !name) return chat.warn('Say /tools, /tools on NAME or /tools off NAME.');
   if (name && !chat.tools.switch(name, state === 'on')) return chat.warn(`There is no tool ${name}.`);
   chat.list(
     'Tools',
@@ -227,7 +228,7 @@ async function load(chat: ChatController, name: string): Promise<void> {
   if (name === '') return listSessions(chat);
   const session = await chat.store.read(name);
   chat.openStored(session);
-  chat.info(`${session.messages.length} messages of ${name}`);
+  chat.info(`${session.messages.length} messages of ${session.id}`);
 }
 
 async function listSessions(chat: ChatController): Promise<void> {

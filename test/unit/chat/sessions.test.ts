@@ -1,4 +1,4 @@
-import {stat} from 'node:fs/promises';
+import {appendFile, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import type {TalkMessage} from '../../../src/chat/conversation/messages.ts';
@@ -18,7 +18,7 @@ describe('sessions', () => {
     const folder = await createTemporaryFolder();
     const store = new SessionStore(folder);
     await new SessionWriter(store, 'one', null).save(talk, settings, 'model');
-    expect(await store.read('one')).toEqual({id: 'one', model: 'model', messages: talk, settings});
+    expect(await store.read('one')).toMatchObject({id: 'one', model: 'model', messages: talk, settings});
     expect((await stat(join(folder, 'one.jsonl'))).mode & 0o777).toBe(0o600);
   });
 
@@ -39,10 +39,56 @@ describe('sessions', () => {
   });
 
   it.each(['../x', '.hidden', 'a/b', ''])('refuse the name %j', async (name) => {
-    await expect(new SessionStore(await createTemporaryFolder()).read(name)).rejects.toThrow(/cannot be the name/);
+    await expect(new SessionStore(await createTemporaryFolder()).write(name, [])).rejects.toThrow(/cannot be the name/);
   });
 
   it('have names that sort by time', () => {
     expect(newSessionId(new Date('2026-01-02T03:04:05Z'))).toMatch(/^2026-01-02-0304-[0-9a-f]{4}$/);
+  });
+
+  it('go on behind a line that was cut by a crash', async () => {
+    const folder = await createTemporaryFolder();
+    const store = new SessionStore(folder);
+    await new SessionWriter(store, 'one', null).save(talk, settings, 'model');
+    await appendFile(join(folder, 'one.jsonl'), '{"type":"message","mess\xc3');
+    const resumed = await store.read('one');
+    expect(resumed.messages).toEqual(talk);
+    const more: TalkMessage[] = [...talk, {role: 'user', content: 'more'}];
+    await new SessionWriter(store, 'one', resumed).save(more, settings, 'model');
+    expect((await store.read('one')).messages).toEqual(more);
+  });
+
+  it('part ways when two talks go on with one', async () => {
+    const store = new SessionStore(await createTemporaryFolder());
+    await new SessionWriter(store, 'one', null).save(talk, settings, 'model');
+    const [left, right] = [await store.read('one'), await store.read('one')].map(
+      (resumed) => new SessionWriter(store, 'one', resumed),
+    );
+    const saying = (content: string): TalkMessage[] => [...talk, {role: 'user', content}];
+    await left!.save(saying('left'), settings, 'model');
+    await right!.save(saying('right'), settings, 'model');
+    expect([left!.id, right!.id === 'one']).toEqual(['one', false]);
+    expect((await store.read('one')).messages).toEqual(saying('left'));
+    expect((await store.read(right!.id)).messages).toEqual(saying('right'));
+  });
+
+  it('are found by the beginning of a name, and listed when that is not clear', async () => {
+    const store = new SessionStore(await createTemporaryFolder());
+    await expect(store.read('x')).rejects.toMatchObject({hint: 'nothing is stored yet'});
+    for (const id of ['red', 'rose']) await new SessionWriter(store, id, null).save(talk, settings, 'model');
+    expect((await store.read('ro')).id).toBe('rose');
+    await expect(store.read('r')).rejects.toThrow('more than one talk begins with r');
+    await expect(store.read('')).rejects.toMatchObject({
+      message: 'which talk?',
+      hint: expect.stringMatching(/rose .*\n?/),
+    });
+    await expect(store.read('blue')).rejects.toThrow('there is no talk blue');
+  });
+
+  it('say where they cannot be written', async () => {
+    const folder = await createTemporaryFolder({file: ''});
+    const writer = new SessionWriter(new SessionStore(join(folder, 'file')), 'one', null);
+    await expect(writer.save(talk, settings, 'model')).rejects.toThrow(/^the talk could not be saved: /);
+    await expect(writer.save(talk, settings, 'model')).rejects.toThrow(/^the talk could not be saved: /);
   });
 });
