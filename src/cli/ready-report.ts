@@ -6,6 +6,8 @@ export interface ReadyFacts {
   /** The name that answers carry. */
   modelName: string;
   modelInfo: ModelInfo;
+  /** Engines that were started or found. */
+  numEngines: number;
   /** From the start of the process. */
   seconds: number;
   pid: number;
@@ -14,11 +16,22 @@ export interface ReadyFacts {
 
 /** The one line with address, model, cache and time. */
 export function readyLine({url, modelName, modelInfo, seconds}: ReadyFacts): string {
-  return `Ready after ${seconds.toFixed(1)} s: ${modelName} at ${url}, KV cache ${grouped(modelInfo.kvCacheTokens)} tokens`;
+  const ready = `Ready after ${seconds.toFixed(1)} s: ${modelName} at ${url}`;
+  return modelInfo.device === 'remote' ? ready : `${ready}, KV cache ${grouped(modelInfo.kvCacheTokens)} tokens`;
 }
 
 /** How the model was loaded and what it takes. */
-export function loadedLine({modelInfo}: ReadyFacts): string {
+export function loadedLine(facts: ReadyFacts): string {
+  return facts.modelInfo.device === 'remote' ? remoteLine(facts) : localLine(facts);
+}
+
+function remoteLine({numEngines, modelInfo}: ReadyFacts): string {
+  const {runtimeVersion, maxModelLen, vocabSize} = modelInfo;
+  const servers = numEngines === 1 ? 'one server' : `${numEngines} servers`;
+  return `${runtimeVersion} on ${servers}, max_model_len ${grouped(maxModelLen)}, ${grouped(vocabSize)} tokens in the vocabulary`;
+}
+
+function localLine({modelInfo, numEngines}: ReadyFacts): string {
   const {build, load, warmUp} = modelInfo.loadMs;
   const seconds = (milliseconds: number) => (milliseconds / 1000).toFixed(1);
   const cacheBytes = modelInfo.kvCacheTokens * modelInfo.kvCacheBytesPerToken;
@@ -28,8 +41,13 @@ export function loadedLine({modelInfo}: ReadyFacts): string {
     ` (build ${modelInfo.builtFromCache ? 'from cache' : seconds(build)}, load ${seconds(load)}, warm-up ${seconds(warmUp)})`,
     `, weights ${megabytes(modelInfo.weightBytes)}, KV cache ${megabytes(cacheBytes)} = `,
     `${grouped(modelInfo.kvCacheTokens)} tokens = ${times} x max_model_len`,
-    `, ${modelInfo.device} with ${modelInfo.numThreads} ${modelInfo.numThreads === 1 ? 'thread' : 'threads'}`,
+    numEngines === 1 ? '' : `, ${numEngines} engines, each of them`,
+    `, ${deviceText(modelInfo)} with ${modelInfo.numThreads} ${modelInfo.numThreads === 1 ? 'thread' : 'threads'}`,
   ].join('');
+}
+
+function deviceText({device, deviceReason}: ModelInfo): string {
+  return deviceReason === undefined ? device : `${device} (${deviceReason})`;
 }
 
 /** The exact form that scripts wait for. */

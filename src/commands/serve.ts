@@ -124,6 +124,7 @@ function readyFacts(server: RunningServer, options: ServeCommandOptions): ReadyF
     url: server.url,
     modelName: server.modelName,
     modelInfo: server.llm.modelInfo,
+    numEngines: server.llm.engineStates().length,
     seconds: process.uptime(),
     pid: process.pid,
     asksForKey: options.apiKey.length > 0,

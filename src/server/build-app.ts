@@ -43,6 +43,7 @@ import {registerTokenize} from './routes/tokenize.ts';
 import {registerTokenizerInfo} from './routes/tokenizer-info.ts';
 import {registerVersion} from './routes/version.ts';
 import {sendJson} from './send-json.ts';
+import {servedNames} from './served-names.ts';
 import type {ServerOptions} from './server-config.ts';
 import type {ServerContext} from './server-context.ts';
 import {systemFingerprint} from './system-fingerprint.ts';
@@ -61,14 +62,13 @@ export interface AppOptions {
 }
 
 function serverContext(options: AppOptions): ServerContext {
-  const {servedModelName} = options.options;
   const logger = options.logger ?? silentLogger;
   return {
     llm: options.llm,
     options: options.options,
     logger,
     activeRequests: options.activeRequests ?? new ActiveRequests(),
-    servedModelNames: servedModelName.length > 0 ? servedModelName : [options.modelRoot],
+    servedModelNames: servedNames(options.options, options.llm.modelInfo, options.modelRoot),
     modelRoot: options.modelRoot,
     version: options.version,
     systemFingerprint: systemFingerprint(options.options, options.version, fingerprintFacts(options)),

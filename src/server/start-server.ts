@@ -16,6 +16,7 @@ import type {EndpointPlugin} from './endpoint-plugins/endpoint-plugin.ts';
 import {loadPlugins} from './endpoint-plugins/load-plugins.ts';
 import {createHttpServer, type HttpServer} from './http-server.ts';
 import {listen, listenOnSocket, urlOf} from './listen.ts';
+import {servedNames} from './served-names.ts';
 import type {ServeOptions, ServerOptions} from './server-config.ts';
 import {startThroughputLog} from './throughput-log.ts';
 import {readTlsOptions} from './tls.ts';
@@ -189,7 +190,7 @@ class ServingProcess implements RunningServer {
     this.llm = llm;
     this.url = url;
     this.port = port;
-    this.modelName = options.server.servedModelName[0] ?? this.#modelRoot;
+    this.modelName = servedNames(options.server, llm.modelInfo, this.#modelRoot)[0]!;
     this.closed = new Promise((resolve) => {
       this.#resolveClosed = resolve;
     });

@@ -8,6 +8,7 @@ const facts = {
   seconds: 2.44,
   pid: 7,
   asksForKey: false,
+  numEngines: 1,
   modelInfo: {
     architecture: 'llama',
     vocabSize: 100,
@@ -34,6 +35,17 @@ describe('the lines at the end of the start', () => {
     );
     expect(listeningLine(facts)).toBe('Listening on http://127.0.0.1:8000');
     expect(JSON.parse(readyJson(facts))).toEqual({event: 'ready', url: 'http://127.0.0.1:8000', model: 'tiny', pid: 7});
+  });
+
+  it('say how many engines there are', () => {
+    expect(loadedLine({...facts, numEngines: 3})).toMatch(/4\.0 x max_model_len, 3 engines, each of them, cpu with 2/);
+  });
+
+  it('tell of servers what is known', () => {
+    const modelInfo = {...facts.modelInfo, device: 'remote' as const, runtimeVersion: 'vLLM 0.33.0', kvCacheTokens: 0};
+    const remote = {...facts, modelInfo, numEngines: 2};
+    expect(readyLine(remote)).toBe('Ready after 2.4 s: tiny at http://127.0.0.1:8000');
+    expect(loadedLine(remote)).toBe('vLLM 0.33.0 on 2 servers, max_model_len 8,192, 100 tokens in the vocabulary');
   });
 
   it('name the time of a build that was needed', () => {
