@@ -6,7 +6,6 @@ import {GgufFile} from '../../../model/gguf/gguf-file.ts';
 import {SafetensorsFolder, weightFilesOf} from '../../../model/safetensors/safetensors-folder.ts';
 import {readJsonObject} from '../../../util/read-json.ts';
 import {checkShapes} from './check-shapes.ts';
-import {checkShapes} from './check-shapes.ts';
 import type {DecoderConfig} from './decoder-config.ts';
 import {buildDecoderGraph, type GraphVariant} from './decoder-graph.ts';
 import {readGgufConfig} from './gguf-config.ts';
@@ -124,11 +123,6 @@ async function withFolder<T>(
   } finally {
     await weights.close();
   }
-}
-
-function checked(weights: OpenWeights): OpenWeights {
-  checkShapes(weights.config, weights.reader.tensors, weights.reader.path);
-  return weights;
 }
 
 function checked(weights: OpenWeights): OpenWeights {

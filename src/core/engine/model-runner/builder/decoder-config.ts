@@ -63,10 +63,6 @@ const maxLayers = 1000;
 export const maxContext = 2 ** 20;
 const minContext = 2;
 const maxHeadSize = 1024;
-/** More positions are not offered: tables of rotary values for them would take gigabytes. */
-export const maxContext = 2 ** 20;
-const minContext = 2;
-const maxHeadSize = 1024;
 /** Bounds what a file can make us allocate for tables; several times what any model has. */
 const maxSize = 2 ** 23;
 

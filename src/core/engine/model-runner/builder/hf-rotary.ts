@@ -83,8 +83,6 @@ const scalings: Readonly<Record<string, (input: ScalingInput) => Scaled>> = {
   default: () => ({divisors: null, amplitude: 1}),
   // Changes nothing up to the positions of the configuration, and no sequence is longer here.
   dynamic: () => ({divisors: null, amplitude: 1}),
-  // Changes nothing up to the positions of the configuration, and no sequence is longer here.
-  dynamic: () => ({divisors: null, amplitude: 1}),
   linear: ({size, need}) => ({divisors: linearDivisors(size, need('factor')), amplitude: 1}),
   llama3: ({base, size, originalLength, need}) => ({
     divisors: bandDivisors(base, size, {
