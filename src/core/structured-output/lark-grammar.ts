@@ -1,7 +1,7 @@
 /**
- * Grammars as Lark texts: `start: "yes" | /[0-9]+/`. Rules and terminals, texts, regular expressions, ranges, groups,
- * optional parts, counts and aliases are read; imports, `%ignore` and templates are refused, because they would mean
- * something else than they say when there is no lexer.
+ * Grammars as Lark texts: `start: "yes" | /[0-9]+/`. Rules and terminals, texts in any case, regular expressions, ranges,
+ * groups, optional parts, counts, aliases and imports of Lark's own terminals are read. What `%ignore` names may stand
+ * around every terminal, as a lexer would skip it; templates are refused.
  */
 import {range} from './code-point-ranges.ts';
 import {
@@ -17,13 +17,18 @@ import {
   text,
 } from './grammar.ts';
 import {GrammarText} from './grammar-text.ts';
-import {regexGrammar} from './regex-grammar.ts';
+import {commonTerminals} from './lark-terminals.ts';
+import {NotationReader} from './notation-reader.ts';
+import {inAnyCase, regexGrammar} from './regex-grammar.ts';
 
 const nameForm = /[?!]?[A-Za-z_][A-Za-z0-9_]*/y;
 const definitionForm = /[?!]*[A-Za-z_][A-Za-z0-9_]*(\.-?\d+)?\s*:/y;
-const regexForm = /\/(?!\/)(\\.|[^\\/\n])+\/[a-z]*/y;
-const numberForm = /\d+/y;
+const terminalForm = /^_?[A-Z]/;
+const regexForm = /\/(?!\/)(\\.|\[(\\.|[^\]\\\n])*\]|[^\\/\n])+\/[a-z]*/y;
+const numberForm = /-?\d+/y;
 const blank = /(\s|\/\/[^\n]*|#[^\n]*)*/y;
+/** Around what `%ignore` names. */
+const ignoredRule = 'ignored';
 
 /** @throws ValidationError with line and column */
 export function larkGrammar(source: string): Grammar {
@@ -31,111 +36,135 @@ export function larkGrammar(source: string): Grammar {
   return builder.build(new LarkReader(source, builder).readAll(), {namesSpecialTokens: true});
 }
 
-class LarkReader {
-  readonly #source: GrammarText;
-  readonly #builder: GrammarBuilder;
-  readonly #defined = new Set<string>();
-  readonly #used: {name: string; position: number}[] = [];
+class LarkReader extends NotationReader {
+  protected readonly closers = '|)]';
+  readonly #ignored: GrammarNode[] = [];
+  readonly #ignores: boolean;
+  /** Within a terminal nothing is ignored. */
+  #isInTerminal = false;
 
   constructor(source: string, builder: GrammarBuilder) {
-    this.#source = new GrammarText(source, 'grammar', blank);
-    this.#builder = builder;
+    super(new GrammarText(source, 'grammar', blank), builder);
+    this.#ignores = /^\s*%ignore\b/m.test(source);
+    if (this.#ignores) builder.reserve(ignoredRule);
   }
 
   readAll(): GrammarNode {
-    this.#source.skipBlank();
-    while (!this.#source.isAtEnd) this.#readRule();
-    for (const {name, position} of this.#used) {
-      if (!this.#defined.has(name)) this.#source.refuse(`rule "${name}" is not defined`, position);
+    const start = this.readRules('start');
+    if (!this.#ignores) return start;
+    this.builder.define(ignoredRule, repeat(choice(...this.#ignored), 0));
+    return sequence(rule(ignoredRule), start);
+  }
+
+  protected get startsRule(): boolean {
+    return this.source.next === '%' || this.source.looksAt(definitionForm);
+  }
+
+  protected readRule(): void {
+    const start = this.source.position;
+    if (this.source.takeText('%import')) return this.#readImport(start);
+    if (this.source.takeText('%ignore')) return this.#readIgnore();
+    if (this.source.next === '%') this.source.refuse('of the directives, %import and %ignore are supported');
+    while (this.source.takeText('?') || this.source.takeText('!'));
+    const name = this.source.take(nameForm);
+    if (name !== null && this.source.takeText('.')) this.source.take(numberForm);
+    if (name === null || !this.source.takeText(':')) this.source.refuse('a rule (name: …) is expected', start);
+    this.#defineAs(name, start, () => this.readWholeRule());
+  }
+
+  /** What is ignored may follow a terminal, and nothing within it. */
+  #defineAs(name: string, start: number, read: () => GrammarNode): void {
+    this.#isInTerminal = terminalForm.test(name);
+    this.define(name, start, read);
+    this.#isInTerminal = false;
+  }
+
+  /** `%import common.INT`, with ` -> NAME`, or `%import common (INT, WS)`. */
+  #readImport(start: number): void {
+    if (!this.source.takeText('common')) this.source.refuse('only terminals of "common" can be imported', start);
+    if (this.source.takeText('.')) {
+      const name = this.source.take(nameForm) ?? this.source.refuse('a name is expected');
+      return this.#importAs(name, this.source.takeText('->') ? this.source.take(nameForm) : name, start);
     }
-    if (!this.#defined.has('start')) this.#source.refuse('there is no rule "start"', 0);
-    return rule('start');
+    if (!this.source.takeText('(')) this.source.refuse('a name or a list of names is expected');
+    do {
+      const name = this.source.take(nameForm) ?? this.source.refuse('a name is expected');
+      this.#importAs(name, name, start);
+    } while (this.source.takeText(','));
+    if (!this.source.takeText(')')) this.source.refuse('the list is not closed');
   }
 
-  #readRule(): void {
-    const start = this.#source.position;
-    if (this.#source.next === '%') this.#source.refuse('directives (%import, %ignore …) are not supported');
-    while (this.#source.takeText('?') || this.#source.takeText('!'));
-    const name = this.#source.take(nameForm);
-    if (name !== null && this.#source.takeText('.')) this.#source.take(numberForm);
-    if (name === null || !this.#source.takeText(':')) this.#source.refuse('a rule (name: …) is expected', start);
-    if (this.#defined.has(name)) this.#source.refuse(`rule "${name}" is defined twice`, start);
-    this.#defined.add(name);
-    this.#builder.define(name, this.#readAlternatives());
-    if (!this.#source.isAtEnd && !this.#startsRule) this.#source.refuse('this is not expected here');
+  #importAs(name: string, alias: string | null, start: number): void {
+    const pattern = Object.hasOwn(commonTerminals, name) ? commonTerminals[name] : undefined;
+    if (pattern === undefined || alias === null) this.source.refuse(`there is no terminal common.${name}`, start);
+    this.#defineAs(alias, start, () => regexGrammar(pattern, {place: `grammar, common.${name}`}));
   }
 
-  get #startsRule(): boolean {
-    return this.#source.next === '%' || this.#source.looksAt(definitionForm);
+  #readIgnore(): void {
+    this.#isInTerminal = true;
+    this.#ignored.push(this.readAlternatives());
+    this.#isInTerminal = false;
   }
 
-  #readAlternatives(): GrammarNode {
-    const options = [this.#readSequence()];
-    while (this.#source.takeText('|')) options.push(this.#readSequence());
-    return choice(...options);
+  protected override readSequence(): GrammarNode {
+    const node = super.readSequence();
+    if (this.source.takeText('->')) this.source.take(nameForm);
+    return node;
   }
 
-  /** May be empty. */
-  #readSequence(): GrammarNode {
-    const parts: GrammarNode[] = [];
-    while (!this.#source.isAtEnd && !'|)]'.includes(this.#source.next) && !this.#startsRule) {
-      if (this.#source.takeText('->')) {
-        this.#source.take(nameForm);
-        break;
-      }
-      parts.push(this.#readCounted());
-    }
-    return sequence(...parts);
+  protected override get isAtSequenceEnd(): boolean {
+    return super.isAtSequenceEnd || this.source.looksAt(/->/y);
   }
 
-  #readCounted(): GrammarNode {
-    const node = this.#source.repeated(this.#readElement());
-    if (!this.#source.takeText('~')) return node;
-    const min = Number(this.#source.take(numberForm) ?? this.#source.refuse('a count is expected'));
-    const max = this.#source.takeText('..') ? Number(this.#source.take(numberForm)) : min;
-    if (max < min) this.#source.refuse('the counts are in the wrong order');
+  protected readCounted(): GrammarNode {
+    const node = this.source.repeated(this.#readElement());
+    if (!this.source.takeText('~')) return node;
+    const min = Number(this.source.take(numberForm) ?? this.source.refuse('a count is expected'));
+    const max = this.source.takeText('..') ? Number(this.source.take(numberForm)) : min;
+    if (min < 0 || max < min) this.source.refuse('the counts are in the wrong order');
     return repeat(node, min, max);
   }
 
   #readElement(): GrammarNode {
-    const start = this.#source.position;
-    const {next} = this.#source;
-    if (next === '"') return this.#readText();
-    if (next === '/') return this.#readRegex();
-    if (next === '(') return this.#readGroup('(', ')');
-    if (next === '[') return optional(this.#readGroup('[', ']'));
-    const name = this.#source.take(nameForm);
-    if (name === null) this.#source.refuse(`unexpected ${JSON.stringify(next)}`);
-    this.#used.push({name, position: start});
-    return rule(name);
+    const start = this.source.position;
+    const {next} = this.source;
+    if (next === '"') return this.#skipping(this.#readText());
+    if (next === '/') return this.#skipping(this.#readRegex());
+    if (next === '(') return this.readGroup('(', ')');
+    if (next === '[') return optional(this.readGroup('[', ']'));
+    const name = this.source.take(nameForm);
+    if (name === null) this.source.refuse(`unexpected ${JSON.stringify(next)}`);
+    const used = this.reference(name, start);
+    return terminalForm.test(name) ? this.#skipping(used) : used;
   }
 
-  /** A text, or the range that begins with it. */
+  #skipping(terminal: GrammarNode): GrammarNode {
+    return this.#ignores && !this.#isInTerminal ? sequence(terminal, rule(ignoredRule)) : terminal;
+  }
+
+  /** A text, in any case when an `i` follows, or the range that begins with it. */
   #readText(): GrammarNode {
-    const start = this.#source.position;
-    const first = this.#source.takeQuoted();
-    if (this.#source.next === 'i') this.#source.refuse('texts in any case ("…"i) are not supported', start);
-    if (!this.#source.takeText('..')) return text(first);
-    const last = this.#source.takeQuoted();
+    const start = this.source.position;
+    const first = this.source.takeQuoted();
+    if (this.source.take(/i(?![A-Za-z0-9_])/y) !== null) return inAnyCase(first);
+    if (!this.source.takeText('..')) return text(first);
+    const last = this.source.takeQuoted();
     if ([...first].length !== 1 || [...last].length !== 1 || last < first)
-      this.#source.refuse('this is no range', start);
+      this.source.refuse('this is no range', start);
     return oneOf([range(first, last)]);
   }
 
   #readRegex(): GrammarNode {
-    const start = this.#source.position;
-    const found = this.#source.take(regexForm);
-    if (found === null) this.#source.refuse('the regular expression is not closed');
+    const start = this.source.position;
+    const found = this.source.take(regexForm);
+    if (found === null) this.source.refuse('the regular expression is not closed');
     const end = found.lastIndexOf('/');
-    if (end !== found.length - 1) this.#source.refuse('flags of regular expressions are not supported', start);
-    return regexGrammar(found.slice(1, end).replaceAll('\\/', '/'), {place: `grammar, ${found}`});
-  }
-
-  #readGroup(open: string, close: string): GrammarNode {
-    const start = this.#source.position;
-    this.#source.takeText(open);
-    const node = this.#readAlternatives();
-    if (!this.#source.takeText(close)) this.#source.refuse('the group is not closed', start);
-    return node;
+    const flags = found.slice(end + 1);
+    if (!/^[is]*$/.test(flags)) this.source.refuse('of the flags, i and s are supported', start);
+    return regexGrammar(found.slice(1, end).replaceAll('\\/', '/'), {
+      place: `grammar, ${found}`,
+      ignoresCase: flags.includes('i'),
+      dotTakesLineEnds: flags.includes('s'),
+    });
   }
 }

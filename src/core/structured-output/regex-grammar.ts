@@ -21,10 +21,15 @@ export interface RegexOptions {
   place?: string;
   /** `whole`: it describes all of the text; `search`: the text holds a match somewhere (JSON schema). */
   mode?: 'whole' | 'search';
+  /** Letters stand for both of their cases. */
+  ignoresCase?: boolean;
+  /** `.` takes line ends, too. */
+  dotTakesLineEnds?: boolean;
 }
 
 /** Most repetitions that a count may ask for. */
 const maxCount = 100_000;
+const maxFolded = 2000;
 
 const digits: CodePointRanges = [range('0', '9')];
 const wordCharacters = unionOf([range('a', 'z'), range('A', 'Z'), range('0', '9'), range('_', '_')]);
@@ -59,6 +64,21 @@ export function regexGrammar(pattern: string, options: RegexOptions = {}): Gramm
   return node;
 }
 
+/** A text with each letter in any case. */
+export const inAnyCase = (value: string): GrammarNode =>
+  sequence(...[...value].map((character) => oneOf(bothCases(charactersOf(character)))));
+
+/** Case is folded one character to one; sets of thousands of characters are taken to have all cases. */
+function bothCases(ranges: CodePointRanges): CodePointRanges {
+  const size = ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
+  if (size > maxFolded) return ranges;
+  const characters = ranges.flatMap(([first, last]) =>
+    Array.from({length: last - first + 1}, (_, offset) => String.fromCodePoint(first + offset)),
+  );
+  const folded = characters.flatMap((character) => [character.toLowerCase(), character.toUpperCase()]);
+  return unionOf(ranges, charactersOf(folded.filter((form) => [...form].length === 1).join('')));
+}
+
 /** What an alternative begins and ends with, besides its text. */
 interface Anchors {
   start: boolean;
@@ -68,14 +88,19 @@ interface Anchors {
 class RegexReader {
   readonly #characters: string[];
   readonly #write: (ranges: CodePointRanges) => GrammarNode;
+  readonly #anyCharacter: CodePointRanges;
   readonly #place: string;
   readonly #isSearch: boolean;
   #position = 0;
   #depth = 0;
 
-  constructor(pattern: string, {write = oneOf, place = 'regex', mode = 'whole'}: RegexOptions) {
+  constructor(
+    pattern: string,
+    {write = oneOf, place = 'regex', mode = 'whole', ignoresCase = false, dotTakesLineEnds = false}: RegexOptions,
+  ) {
     this.#characters = [...pattern];
-    this.#write = write;
+    this.#write = ignoresCase ? (ranges) => write(bothCases(ranges)) : write;
+    this.#anyCharacter = dotTakesLineEnds ? anyCodePoint : complementOf(lineEnds);
     this.#place = place;
     this.#isSearch = mode === 'search';
   }
@@ -162,7 +187,7 @@ class RegexReader {
     this.#position++;
     if (character === '(') return this.#readGroup();
     if (character === '[') return this.#write(this.#readClass());
-    if (character === '.') return this.#write(complementOf(lineEnds));
+    if (character === '.') return this.#write(this.#anyCharacter);
     if (character === '\\') return this.#write(this.#readEscape());
     return this.#write(charactersOf(character));
   }

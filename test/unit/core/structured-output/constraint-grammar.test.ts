@@ -42,6 +42,14 @@ describe.each<[Kind, string, string[], string[]]>([
     ['hi ann', '-', '----'],
   ],
   ['grammar', 'start: ["a"] "x".."z"', ['x', 'az'], ['a', 'w']],
+  ['grammar', 'start: "yEs"i | /[a-c]é/i', ['YES', 'yes', 'BÉ', 'cé'], ['ye', 'dé']],
+  [
+    'grammar',
+    '%import common.INT\n%import common (WS, CNAME)\n%ignore WS\nstart: sum\nsum: value ("+" value)*\nvalue: INT | CNAME',
+    ['1+2', ' 1 + x\n', 'a'],
+    ['1 2', '+', '1+'],
+  ],
+  ['grammar', '%import common.WS_INLINE -> GAP\nstart: "a" GAP "b"', ['a b', 'a \tb'], ['ab']],
   ['structural_tag', tag(booleanTag), ['<a>true</a>', '<a>false</a>'], ['<a>1</a>', 'true']],
   ['structural_tag', tag(calls), ['text', 'a <f=x>12</f> b <f=x>-3</f>', '<f', ''], ['<f=y>', '<f=x>1', '<f=x>a</f>']],
   [
@@ -280,13 +288,15 @@ describe('what cannot be used', () => {
     ['grammar', 'root ::= "a"\n  b', 'grammar, line 2, column 3: rule "b" is not defined'],
     ['grammar', 'a ::= "x"', 'grammar, line 1, column 1: there is no rule "root"'],
     ['grammar', 'root ::= "a', 'grammar, line 1, column 10: the text is not closed'],
-    ['grammar', 'root ::= a "x"\na ::= "b"? root', 'rule "a" begins with itself (left recursion)'],
+    ['grammar', 'root ::= a "x"\na ::= "b"? root', 'rule "root" begins with itself (left recursion)'],
     ['grammar', 'root ::= "a" root', 'no finite text matches the constraint'],
     [
       'grammar',
-      '%import common.INT\nstart: INT',
-      'grammar, line 1, column 1: directives (%import, %ignore …) are not supported',
+      '%declare INT\nstart: INT',
+      'grammar, line 1, column 1: of the directives, %import and %ignore are supported',
     ],
+    ['grammar', '%import common.BOGUS\nstart: "a"', 'grammar, line 1, column 1: there is no terminal common.BOGUS'],
+    ['grammar', 'start: /a/m', 'grammar, line 1, column 8: of the flags, i and s are supported'],
     [
       'structural_tag',
       tag({type: 'tag', begin: 'a', content: {type: 'bogus'}, end: ''}),
