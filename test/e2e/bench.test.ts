@@ -203,6 +203,24 @@ describe('faults', () => {
     expect(result.completed).toBe(55);
   });
 
+  it('of a server that went away end the run, however long it should last', async () => {
+    const flags = ['--duration', '60', '--concurrency', '4', '--num-prompts', '8'];
+    const {code, result} = await bench({behaviours: [{kind: 'reset'}]}, flags);
+    expect(code).toBe(1);
+    expect(result.failed).toBeGreaterThanOrEqual(100);
+    expect(result.failed).toBeLessThan(110);
+    expect(result.warnings).toContainEqual(
+      expect.stringMatching(/^The server was gone: 100 connections in a row failed/),
+    );
+  });
+
+  it('of places for results are found before anything is sent', async () => {
+    const unwritable = ['--csv', '/dev/null/out.csv'];
+    const {code, stderr} = await runProgram(['bench', '--url', 'http://127.0.0.1:9', ...unwritable]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^Error: --csv \/dev\/null\/out\.csv cannot be written: E[A-Z]+/m);
+  });
+
   it('of a server that is not there stop at once with one message', async () => {
     const {code, stderr, stdout} = await runProgram(['bench', '--url', 'http://127.0.0.1:9', '--no-progress']);
     expect(code).toBe(1);
@@ -408,7 +426,7 @@ describe('results', () => {
     const {code, stdout} = await runProgram(argv).finally(server.stop);
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /^============ Serving Benchmark Result ============\nSuccessful requests: {21}3 {9}\nFailed requests: {25}0/,
+      /^============ Serving Benchmark Result ============\nSuccessful requests: {21}3 {9}\nFailed requests: {25}0/m,
     );
     for (const label of ['Mean TTFT (ms):', 'P99 ITL (ms):', 'Max E2EL (ms):', 'P90 TPOT (ms):'])
       expect(stdout).toContain(label);

@@ -33,7 +33,8 @@ async function tryToWrite(flag: string, path: string): Promise<void> {
     await (await open(path, 'a')).close();
     if ((await stat(path)).size === 0) await unlink(path);
   } catch (cause) {
-    throw new UsageError(`${flag} cannot be written: ${(cause as Error).message}`, {cause});
+    const shown = flag === '--result-dir' ? dirname(path) : path;
+    throw new UsageError(`${flag} ${shown} cannot be written: ${(cause as Error).message}`, {cause});
   }
 }
 
