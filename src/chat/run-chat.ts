@@ -8,7 +8,7 @@ import {openBackend} from './backend/open-backend.ts';
 import type {ChatRunOptions, ChatTerminal} from './chat-terminal.ts';
 import {answerOnce} from './plain/one-turn.ts';
 import {openTalk} from './sessions/open-talk.ts';
-import {openTools} from './tools/open-tools.ts';
+import {openTools, unreadCallsNote} from './tools/open-tools.ts';
 
 /** @returns the exit code @throws ServingError, UsageError */
 export async function runChat(options: ChatRunOptions, terminal: ChatTerminal): Promise<number> {
@@ -38,8 +38,9 @@ async function runOnce(options: ChatRunOptions, piped: string | null, terminal: 
   for (const line of await tools.start()) terminal.writeError(`${line}\n`);
   const backend = await openBackend(options, terminal, (progress) => terminal.onProgress(progress));
   try {
-    await backend.ready();
+    const note = unreadCallsNote(await backend.ready(), tools.box);
     terminal.finishProgress();
+    if (note !== null) terminal.writeError(`${note}\n`);
     const {talk, settings, writer} = start;
     talk.push({role: 'user', content: question});
     const turn = {backend, settings, tools: tools.box, talk, options, signal: terminal.interrupt};

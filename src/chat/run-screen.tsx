@@ -22,7 +22,7 @@ import {lastTurnMarkdown} from './slash-commands/export-talk.ts';
 import {ScreenStore} from './state/screen-store.ts';
 import {initialView} from './state/view-state.ts';
 import {submitInput} from './submit-input.ts';
-import {type OpenedTools, openTools} from './tools/open-tools.ts';
+import {type OpenedTools, openTools, unreadCallsNote} from './tools/open-tools.ts';
 
 const retries = 5;
 /** Longer than the time between two frames. */
@@ -90,6 +90,8 @@ async function tellReady(chat: ChatController, {earlierModel}: TalkStart, store:
   try {
     const facts = await chat.backend.ready();
     chat.tell({type: 'facts', facts});
+    const note = unreadCallsNote(facts, chat.tools);
+    if (note !== null) chat.warn(note);
     if (earlierModel !== null && earlierModel !== facts.modelName) {
       chat.info(`Until now ${earlierModel} answered in this talk, from now on ${facts.modelName}.`);
     }

@@ -13,7 +13,7 @@ export class ScriptedBackend implements ChatBackend {
   }
 
   async ready() {
-    return {modelName: 'scripted', maxModelLen: 8192};
+    return {modelName: 'scripted', maxModelLen: 8192, readsToolCalls: null};
   }
 
   async listModels() {

@@ -14,6 +14,8 @@ export interface BackendFacts {
   modelName: string;
   /** Null when the server does not tell. */
   maxModelLen: number | null;
+  /** False when calls of the model would be read as text; null when the server does not tell. */
+  readsToolCalls: boolean | null;
 }
 
 export interface LoadProgressNote {

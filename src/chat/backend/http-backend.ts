@@ -56,7 +56,7 @@ export class HttpBackend implements ChatBackend {
     if (this.#modelName === null) {
       throw new ServingError(`${this.#baseUrl}/models names no model. Say which one to ask with --model-name.`);
     }
-    return {modelName: this.#modelName, maxModelLen: found?.max_model_len ?? null};
+    return {modelName: this.#modelName, maxModelLen: found?.max_model_len ?? null, readsToolCalls: null};
   }
 
   async listModels(): Promise<string[]> {

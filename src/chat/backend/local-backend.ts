@@ -80,7 +80,7 @@ export class LocalBackend implements ChatBackend {
 
   async ready(): Promise<BackendFacts> {
     const {llm, files} = await this.#loading;
-    return {modelName: files.displayName, maxModelLen: llm.modelInfo.maxModelLen};
+    return {modelName: files.displayName, maxModelLen: llm.modelInfo.maxModelLen, readsToolCalls: llm.readsToolCalls};
   }
 
   async listModels(): Promise<string[]> {

@@ -12,7 +12,7 @@ import {withoutControls} from '../safe-text.ts';
 import type {TalkStart} from '../sessions/open-talk.ts';
 import {isUnfinished} from '../slash-commands/parse-input.ts';
 import {submitInput} from '../submit-input.ts';
-import {openTools} from '../tools/open-tools.ts';
+import {openTools, unreadCallsNote} from '../tools/open-tools.ts';
 import {PlainPrinter} from './one-turn.ts';
 
 const retries = 5;
@@ -23,9 +23,12 @@ export async function runLineRepl(options: ChatRunOptions, start: TalkStart, ter
   const backend = await openBackend(options, terminal, (progress) => terminal.onProgress(progress));
   const lines = new LineReader(terminal);
   try {
-    const {modelName} = await backend.ready();
+    const facts = await backend.ready();
+    const {modelName} = facts;
     terminal.finishProgress();
-    for (const note of await tools.start()) terminal.writeError(`${note}\n`);
+    const startNotes = await tools.start();
+    for (const note of [...startNotes, unreadCallsNote(facts, tools.box)].filter((each) => each !== null))
+      terminal.writeError(`${note}\n`);
     terminal.write(`${modelName}. /help lists the commands, /quit leaves.\n`);
     const repl = new LineRepl(options, terminal, lines);
     const chat = new ChatController({

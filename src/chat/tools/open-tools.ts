@@ -1,5 +1,6 @@
 /** From the options of the command to the tools of a talk. */
 import {existsSync} from 'node:fs';
+import type {BackendFacts} from '../backend/backend.ts';
 import type {ChatOptions} from '../options.ts';
 import {builtInTool} from './built-in-tools.ts';
 import type {McpServers, McpTools} from './mcp-tools.ts';
@@ -55,4 +56,10 @@ function withServers(box: ToolBox, servers: McpServers): OpenedTools {
 
 function isFile(name: string): boolean {
   return name.endsWith('.json') || (name.includes('/') && existsSync(name));
+}
+
+/** Tools that a model cannot call would be a riddle to the person. Null when nothing is to be said. */
+export function unreadCallsNote({modelName, readsToolCalls}: BackendFacts, {numOn}: ToolBox): string | null {
+  if (readsToolCalls !== false || numOn === 0) return null;
+  return `The chat template of ${modelName} does not show how it calls tools, so it will call none. --tool-call-parser NAME says it, e.g. hermes.`;
 }

@@ -70,7 +70,7 @@ describe('the screen', () => {
   it('goes from waiting to an answer to the numbers of it', async () => {
     const {tell, shows} = open();
     await shows('connecting');
-    tell({type: 'facts', facts: {modelName: 'm', maxModelLen: 8000}}, question, round);
+    tell({type: 'facts', facts: {modelName: 'm', maxModelLen: 8000, readsToolCalls: null}}, question, round);
     await shows('waiting for the first token');
     tell({type: 'text-delta', text: '# Title\n\nfirst **bold** par'});
     await shows('first bold par');
@@ -189,7 +189,7 @@ describe('the screen', () => {
   it('keeps what a person needs in a narrow line', async () => {
     const {tell, shows, frame, screen} = open();
     Object.defineProperty(screen.stdout, 'columns', {value: 30});
-    tell({type: 'facts', facts: {modelName: 'a-model', maxModelLen: 8000}}, question, round);
+    tell({type: 'facts', facts: {modelName: 'a-model', maxModelLen: 8000, readsToolCalls: null}}, question, round);
     await shows('a-model · esc to stop');
     expect(frame()).not.toContain('tools');
   });
