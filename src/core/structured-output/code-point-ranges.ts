@@ -46,4 +46,7 @@ export function charactersOf(characters: string): CodePointRanges {
 
 export const range = (first: string, last: string): CodePointRange => [first.codePointAt(0)!, last.codePointAt(0)!];
 
+/** For ranges that someone wrote by their ends. */
+export const withoutSurrogates = (ranges: CodePointRanges): CodePointRanges => without(ranges, [surrogates]);
+
 export const anyCodePoint: CodePointRanges = complementOf([]);

@@ -5,6 +5,7 @@
  */
 import {ValidationError} from '../errors.ts';
 import {assertInvariant} from '../util/assert.ts';
+import {withoutSurrogates} from './code-point-ranges.ts';
 import type {Grammar, GrammarNode} from './grammar.ts';
 import {type ByteRange, utf8Sequences} from './utf8-sequences.ts';
 
@@ -69,7 +70,13 @@ class Lowering {
         this.texts.add(node.text);
         return {id, type: 'sequence', parts: [...Buffer.from(node.text)].map((byte) => this.#leaf([byte, byte]))};
       case 'class':
-        return {id, type: 'choice', options: node.ranges.flatMap(utf8Sequences).map((bytes) => this.#bytes(bytes))};
+        return {
+          id,
+          type: 'choice',
+          options: withoutSurrogates(node.ranges)
+            .flatMap(utf8Sequences)
+            .map((bytes) => this.#bytes(bytes)),
+        };
       case 'sequence':
         return {id, type: 'sequence', parts: node.parts.map((part) => this.lower(part))};
       case 'choice':

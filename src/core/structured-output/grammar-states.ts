@@ -3,7 +3,6 @@
  * what has to follow it. Equal stacks and equal states are one object, so that what was worked out for a state once (its
  * followers, its token mask) is there when the text comes by again.
  */
-import {GenerationError} from '../errors.ts';
 import type {ByteLeaf, GrammarProgram, ProgramNode, RepeatNode} from './grammar-program.ts';
 
 /** What follows once the part above has been matched. Linked from the top; null = the end of the grammar. */
@@ -26,8 +25,11 @@ export interface GrammarState {
   tokenMask: Uint32Array | null;
 }
 
-/** More places at once mean a grammar that can be read in far too many ways. */
-const maxPlaces = 20_000;
+/**
+ * A grammar that can be read in more ways at once is followed in some of them: what they allow fits the grammar, and each
+ * can be completed.
+ */
+const maxStacksOfLeaf = 200;
 /** Beyond this everything known is dropped and worked out anew. */
 const maxKnownStates = 20_000;
 /** Ids of leaves and stacks are put into one number. */
@@ -126,6 +128,7 @@ class Places {
   readonly keys = new Set<number>();
   isFinal = false;
   readonly #left = new Set<StackCell | null>();
+  readonly #numStacks = new Map<ByteLeaf, number>();
   /** A node to go into, or (null) a stack to go on with. */
   readonly #open: {node: ProgramNode | null; below: StackCell | null}[] = [];
   readonly #push: (node: ProgramNode, position: number, below: StackCell | null) => StackCell;
@@ -205,9 +208,9 @@ class Places {
   stand(leaf: ByteLeaf, stack: StackCell | null): void {
     const key = leaf.id * idRange + (stack === null ? 0 : stack.id + 1);
     if (this.keys.has(key)) return;
-    if (this.keys.size >= maxPlaces) {
-      throw new GenerationError('The constraint of the request can be read in too many ways to be followed.');
-    }
+    const numStacks = this.#numStacks.get(leaf) ?? 0;
+    if (numStacks >= maxStacksOfLeaf) return;
+    this.#numStacks.set(leaf, numStacks + 1);
     this.keys.add(key);
     this.leaves.push(leaf);
     this.stacks.push(stack);
