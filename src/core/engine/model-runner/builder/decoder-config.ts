@@ -20,6 +20,8 @@ export interface LayerConfig {
 export interface MixtureConfig {
   numExperts: number;
   numUsed: number;
+  /** The shares of the chosen experts sum to 1; false = they are what all experts together leave them. */
+  normalizesShares: boolean;
   /** Bound of gate and up in the clamped form of SwiGLU; null = the plain form. */
   clampLimit: number | null;
 }

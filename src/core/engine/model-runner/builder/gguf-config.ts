@@ -131,7 +131,9 @@ function readAttentionScale({ggufName}: Architecture, metadata: Metadata, sizes:
 
 function readMixture({isMixture, ggufName, clampLimit}: Architecture, metadata: Metadata) {
   const numExperts = metadata.optionalInteger('expert_count') ?? 0;
-  if (isMixture) return {numExperts, numUsed: metadata.integer('expert_used_count'), clampLimit};
+  if (isMixture) {
+    return {numExperts, numUsed: metadata.integer('expert_used_count'), normalizesShares: true, clampLimit};
+  }
   if (numExperts === 0) return null;
   throw new ModelError(
     `${metadata.path}: mixtures of experts (${numExperts} experts) are not supported for the ${ggufName} architecture.`,

@@ -171,17 +171,17 @@ function windowOf(file: HfConfig, {windowIsOptional}: Architecture): number | nu
 
 function readMixture(file: HfConfig, {isMixture, clampLimit}: Architecture, path: string): MixtureConfig | null {
   if (!isMixture) return null;
-  // gpt_oss knows no other way.
-  const isNormalized = file.norm_topk_prob === true || clampLimit !== null;
-  const isPlain = isNormalized && (file.decoder_sparse_step ?? 1) === 1 && !file.mlp_only_layers?.length;
+  const isPlain = (file.decoder_sparse_step ?? 1) === 1 && !file.mlp_only_layers?.length;
   const numExperts = file.num_experts ?? file.num_local_experts;
   if (!isPlain || !numExperts || !file.num_experts_per_tok) {
     throw new ModelError(
-      `${path}: only mixtures with num_experts, num_experts_per_tok and norm_topk_prob in every layer are supported.`,
+      `${path}: only mixtures with num_experts and num_experts_per_tok in every layer are supported.`,
     );
   }
   const limit = clampLimit === null ? null : (file.swiglu_limit ?? clampLimit);
-  return {numExperts, numUsed: file.num_experts_per_tok, clampLimit: limit};
+  // gpt_oss knows no other way.
+  const normalizesShares = file.norm_topk_prob === true || clampLimit !== null;
+  return {numExperts, numUsed: file.num_experts_per_tok, normalizesShares, clampLimit: limit};
 }
 
 function readFactors(file: HfConfig, {scalesEmbedding}: Architecture) {

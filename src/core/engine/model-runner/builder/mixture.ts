@@ -34,20 +34,21 @@ export function mixtureOfExperts(context: GraphContext, mixture: MixtureConfig, 
   return addDownBias(context, layer, sum, shares);
 }
 
-/** `[batch, sequence, experts]`: softmax over the chosen ones, zero for all others. */
+/** `[batch, sequence, experts]`: softmax over the chosen ones (or over all), zero for those that are not chosen. */
 function expertShares(
   {graph, linear}: GraphContext,
-  {numExperts, numUsed}: MixtureConfig,
+  {numExperts, numUsed, normalizesShares}: MixtureConfig,
   layer: number,
   input: Value,
 ): Value {
   const name = `layer.${layer}.router`;
   const logits = linear.product(`${name}.logits`, input, [`blk.${layer}.ffn_gate_inp.weight`]);
+  const scores = normalizesShares ? logits : graph.node('Softmax', `${name}.scores`, [logits], {axis: -1});
   const count = graph.int64Constant('experts.used', [numUsed]);
-  const [best, chosen] = graph.nodeWithResults('TopK', [`${name}.best`, `${name}.chosen`], [logits, count], {
+  const [best, chosen] = graph.nodeWithResults('TopK', [`${name}.best`, `${name}.chosen`], [scores, count], {
     axis: -1,
   }) as [Value, Value];
-  const shares = graph.node('Softmax', `${name}.shares`, [best], {axis: -1});
+  const shares = normalizesShares ? graph.node('Softmax', `${name}.shares`, [best], {axis: -1}) : best;
   const zeros = graph.node('Mul', `${name}.zeros`, [logits, graph.floatConstant('zero', 0)]);
   return graph.node('ScatterElements', `${name}.spread.${numExperts}`, [zeros, chosen, shares], {axis: -1});
 }
