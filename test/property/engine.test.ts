@@ -46,6 +46,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 
 const shape = fc.record({
   numRows: fc.integer({min: 1, max: 6}),
+  isGatheredAtFirstRow: fc.boolean(),
   maxNumSeqs: fc.integer({min: 1, max: 8}),
   maxNumBatchedTokens: fc.constantFrom(1, 2, 5, 16, 64),
   kvCacheTokens: fc.constantFrom(112, 128, 200, 600),
@@ -70,47 +71,51 @@ function repeatNowAndThen(logits: Float32Array, tokenIds: readonly number[]): vo
 
 it('gives each sequence its own tokens, ends each once and loses nothing', async () => {
   await fc.assert(
-    fc.asyncProperty(shape, fc.array(action, {minLength: 1, maxLength: 40}), async ({numRows, ...options}, actions) => {
-      const {core, runner} = buildEngine({maxModelLen: 112, ...options}, {...model, numRows});
-      const added: Extract<Action, {type: 'add'}>[] = [];
-      const aborted = new Set<string>();
-      const steps: StepResult[] = [];
-      for (const action of actions) {
-        if (action.type === 'add') {
-          const {prompt, maxTokens, ...rest} = action;
-          core.addRequests([engineRequest(String(added.length), prompt, {maxTokens, eosTokenId}, rest)]);
-          added.push(action);
-        } else if (action.type === 'abort' && added.length > 0) {
-          const requestId = String(action.pick % added.length);
-          aborted.add(requestId);
-          core.abortRequests([requestId]);
-        } else if (action.type === 'forget') {
-          core.resetPrefixCache();
-        } else {
-          steps.push(await core.step());
-          core.checkInvariants();
+    fc.asyncProperty(
+      shape,
+      fc.array(action, {minLength: 1, maxLength: 40}),
+      async ({numRows, isGatheredAtFirstRow, ...options}, actions) => {
+        const {core, runner} = buildEngine({maxModelLen: 112, ...options}, {...model, numRows, isGatheredAtFirstRow});
+        const added: Extract<Action, {type: 'add'}>[] = [];
+        const aborted = new Set<string>();
+        const steps: StepResult[] = [];
+        for (const action of actions) {
+          if (action.type === 'add') {
+            const {prompt, maxTokens, ...rest} = action;
+            core.addRequests([engineRequest(String(added.length), prompt, {maxTokens, eosTokenId}, rest)]);
+            added.push(action);
+          } else if (action.type === 'abort' && added.length > 0) {
+            const requestId = String(action.pick % added.length);
+            aborted.add(requestId);
+            core.abortRequests([requestId]);
+          } else if (action.type === 'forget') {
+            core.resetPrefixCache();
+          } else {
+            steps.push(await core.step());
+            core.checkInvariants();
+          }
         }
-      }
-      steps.push(...(await runToEnd(core)));
+        steps.push(...(await runToEnd(core)));
 
-      added.forEach(({prompt, maxTokens}, index) => {
-        const outputs = outputsOf(steps, String(index));
-        const finishes = outputs.filter(({finishReason}) => finishReason !== null);
-        expect(finishes).toHaveLength(1);
-        expect(outputs.at(-1)).toBe(finishes[0]);
-        expect(outputs.filter(({numCachedTokens}) => numCachedTokens !== null).length).toBeLessThanOrEqual(1);
-        const tokens = tokensOf(steps, String(index));
-        const expected = greedyContinuation(prompt, {maxTokens, eosTokenId, changeLogits: repeatNowAndThen});
-        if (finishes[0].finishReason === 'abort') expect(aborted).toContain(String(index));
-        expect(tokens).toEqual(finishes[0].finishReason === 'abort' ? expected.slice(0, tokens.length) : expected);
-      });
-      const budget = options.maxNumBatchedTokens;
-      for (const {decodes, prefills} of runner.batches) {
-        const numTokens = [...decodes, ...prefills].reduce((sum, {tokenIds}) => sum + tokenIds.length, 0);
-        expect(numTokens).toBeLessThanOrEqual(budget);
-        expect(decodes.length + prefills.length).toBeLessThanOrEqual(options.maxNumSeqs);
-      }
-    }),
+        added.forEach(({prompt, maxTokens}, index) => {
+          const outputs = outputsOf(steps, String(index));
+          const finishes = outputs.filter(({finishReason}) => finishReason !== null);
+          expect(finishes).toHaveLength(1);
+          expect(outputs.at(-1)).toBe(finishes[0]);
+          expect(outputs.filter(({numCachedTokens}) => numCachedTokens !== null).length).toBeLessThanOrEqual(1);
+          const tokens = tokensOf(steps, String(index));
+          const expected = greedyContinuation(prompt, {maxTokens, eosTokenId, changeLogits: repeatNowAndThen});
+          if (finishes[0].finishReason === 'abort') expect(aborted).toContain(String(index));
+          expect(tokens).toEqual(finishes[0].finishReason === 'abort' ? expected.slice(0, tokens.length) : expected);
+        });
+        const budget = options.maxNumBatchedTokens;
+        for (const {decodes, prefills} of runner.batches) {
+          const numTokens = [...decodes, ...prefills].reduce((sum, {tokenIds}) => sum + tokenIds.length, 0);
+          expect(numTokens).toBeLessThanOrEqual(budget);
+          expect(decodes.length + prefills.length).toBeLessThanOrEqual(options.maxNumSeqs);
+        }
+      },
+    ),
     {numRuns: 300, seed: 7},
   );
 });
@@ -118,19 +123,23 @@ it('gives each sequence its own tokens, ends each once and loses nothing', async
 it('gives seeded sequences the same tokens in any company, with and without drafts', async () => {
   const seeded = fc.record({prompt, seed: fc.bigInt({min: -(2n ** 63n), max: 2n ** 63n - 1n})});
   await fc.assert(
-    fc.asyncProperty(fc.array(seeded, {minLength: 1, maxLength: 6}), shape, async (requests, {numRows, ...options}) => {
-      const sampling = (seed: bigint) => ({temperature: 1, topP: 0.9, seed, maxTokens: 10});
-      const engine = (speculation = options.speculation) =>
-        buildEngine({maxModelLen: 112, ...options, speculation}, {...model, numRows}).core;
-      const together = engine();
-      together.addRequests(requests.map(({prompt, seed}, i) => engineRequest(String(i), prompt, sampling(seed))));
-      const steps = await runToEnd(together);
-      for (const [index, {prompt, seed}] of requests.entries()) {
-        const alone = engine(null);
-        alone.addRequests([engineRequest('alone', prompt, sampling(seed))]);
-        expect(tokensOf(steps, String(index))).toEqual(tokensOf(await runToEnd(alone), 'alone'));
-      }
-    }),
+    fc.asyncProperty(
+      fc.array(seeded, {minLength: 1, maxLength: 6}),
+      shape,
+      async (requests, {numRows, isGatheredAtFirstRow, ...options}) => {
+        const sampling = (seed: bigint) => ({temperature: 1, topP: 0.9, seed, maxTokens: 10});
+        const engine = (speculation = options.speculation) =>
+          buildEngine({maxModelLen: 112, ...options, speculation}, {...model, numRows, isGatheredAtFirstRow}).core;
+        const together = engine();
+        together.addRequests(requests.map(({prompt, seed}, i) => engineRequest(String(i), prompt, sampling(seed))));
+        const steps = await runToEnd(together);
+        for (const [index, {prompt, seed}] of requests.entries()) {
+          const alone = engine(null);
+          alone.addRequests([engineRequest('alone', prompt, sampling(seed))]);
+          expect(tokensOf(steps, String(index))).toEqual(tokensOf(await runToEnd(alone), 'alone'));
+        }
+      },
+    ),
     {numRuns: 60, seed: 3},
   );
 });

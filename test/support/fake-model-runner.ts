@@ -108,6 +108,7 @@ export class FakeModelRunner implements ModelRunner {
     assertInvariant(numExtra <= this.maxExtraLogits, 'a batch wants no more logits than allowed');
     decodes.forEach(({row, tokenIds, numLogits}, index) => {
       assertInvariant(row === decodes[0].row + index, 'decoding rows ascend without gaps');
+      assertInvariant(row === index || !this.isGatheredAtFirstRow, 'decoding rows begin with the first one');
       assertInvariant(tokenIds.length <= 1 + this.maxDraftTokens, 'a decode is one token and its draft');
       assertInvariant(numLogits <= tokenIds.length, 'a decode has logits of its own tokens only');
     });
