@@ -9,13 +9,18 @@
  * Most tokens of a model are so unlikely that together they count for next to nothing, yet they are what takes time. So
  * at first only the head is binned, and of the tail no more is known than a bound of its mass. A draw over both that
  * falls into the head is settled; one that falls behind it (rarely) has the tail computed, and is repeated when it lies
- * behind the tail's true mass too. That is rejection sampling: every token has exactly its probability.
+ * behind the tail's true mass too. That is rejection sampling: every token has exactly its probability. The filters do
+ * the same: a border of top-k behind the head is looked for only when a draw gets there, and the border of top-p, which hangs
+ * on the tail's mass, only when a draw falls between those for the least and for the most that the tail can weigh.
  */
 
 /** Bins for each unit of distance. */
 const binsPerUnit = 32;
-/** The head: within a factor of a million of the most likely token. The rest of 50,000 then weighs 0.04 at most. */
-const headDistance = 14;
+/**
+ * The head: within a factor of a million of the most likely token. The rest of 50,000 then weighs 0.04 at most. It ends
+ * with a bin, so that the tail begins with one.
+ */
+const headDistance = 14 - 1e-9;
 /** exp(-44) is 8e-20: with 50,000 such tokens the mass left out is far below what a draw can resolve. */
 const maxBinnedDistance = 44;
 const numBins = binsPerUnit * maxBinnedDistance + 1;
@@ -28,6 +33,14 @@ const expAtMiddle = middleOfBin.map((distance) => Math.exp(-distance));
 function weightOf(distance: number, bin: number): number {
   const rest = distance - middleOfBin[bin];
   return expAtMiddle[bin] * (1 - rest * (1 - rest * (1 / 2 - rest * (1 / 6))));
+}
+
+/** The last token that is kept. */
+interface Border {
+  bin: number;
+  logit: number;
+  /** Of the tokens with exactly this logit, how many are kept, those with the lowest ids first. */
+  numEqual: number;
 }
 
 export class TokenDistribution {
@@ -55,6 +68,14 @@ export class TokenDistribution {
   #borderId = 0;
   #lastBin = 0;
   #ids: Int32Array;
+  /** top-k whose border lies somewhere in the tail and has not been looked for; 0 = none. */
+  #openCount = 0;
+  /** top-k; 0 = all. */
+  #count = 0;
+  /** top-p whose border is put where it can be at most: up to the sure token it cannot be less. 1 = it is where it belongs. */
+  #openShare = 1;
+  #sureLogit = 0;
+  #sureId = 0;
 
   constructor(vocabSize: number) {
     this.#binLogits = new Float32Array(vocabSize);
@@ -75,18 +96,14 @@ export class TokenDistribution {
     this.#inverseTemperature = 1 / temperature;
     this.#maxDistance = maxDistance;
     this.#keptDistance = Math.min(maxDistance, maxBinnedDistance);
-    this.#borderLogit = Number.NEGATIVE_INFINITY;
-    this.#borderId = logits.length;
-    this.#lastBin = numBins - 1;
-    this.#fillBins(Math.min(this.#keptDistance, headDistance));
+    this.#count = 0;
+    this.#keepAll();
   }
 
   /** Keeps the `k` most likely tokens, and those as likely as the k-th (as vLLM: vllm/v1/sample/ops/topk_topp_sampler.py). */
   keepMostLikely(k: number): void {
-    if (!this.#cutAtCount(k) && this.#tailBound > 0) {
-      this.#fillBins(this.#keptDistance);
-      this.#cutAtCount(k);
-    }
+    this.#count = k;
+    if (!this.#cutAtCount(k) && this.#tailBound > 0) this.#openCount = k;
   }
 
   /**
@@ -94,18 +111,41 @@ export class TokenDistribution {
    * at the border those with the lowest ids.
    */
   keepMass(share: number): void {
+    const binned = this.#binnedMass();
+    const least = this.#borderAt(share * binned);
+    const most = this.#tailBound === 0 ? least : this.#borderAt(share * (binned + this.#tailBound));
+    if (least === null || most === null) return this.#cutAt(this.#borderOfMass(share));
+    this.#cutAt(most);
+    if (isSame(least, most)) return;
+    this.#openShare = share;
+    this.#sureLogit = least.logit;
+    this.#sureId = this.#idOfOccurrence(least.logit, least.numEqual);
+  }
+
+  #keepAll(): void {
+    this.#borderLogit = Number.NEGATIVE_INFINITY;
+    this.#borderId = this.#logits.length;
+    this.#lastBin = numBins - 1;
+    this.#openCount = 0;
+    this.#openShare = 1;
+    this.#fillBins(Math.min(this.#keptDistance, headDistance));
+  }
+
+  /** Puts the border of top-p where the tail's true mass has it. */
+  #settleShare(): void {
+    const share = this.#openShare;
+    this.#keepAll();
+    if (this.#count > 0) this.keepMostLikely(this.#count);
+    this.#cutAt(this.#borderOfMass(share));
+  }
+
+  /** The border of a share of the mass, with the tail's true mass; null = everything is kept. */
+  #borderOfMass(share: number): Border | null {
+    if (this.#openCount > 0) this.#resolveTail();
     const target = share * (this.#binnedMass() + this.#tailMass());
-    if (target > this.#binnedMass()) this.#fillBins(this.#keptDistance);
-    const masses = this.#masses;
-    let massBefore = 0;
-    for (let bin = 0; bin <= this.#lastBin; bin++) {
-      if (massBefore + masses[bin] >= target) {
-        this.#narrowTo(bin);
-        this.#cutAtMass(bin, target - massBefore);
-        return;
-      }
-      massBefore += masses[bin];
-    }
+    if (target <= this.#binnedMass()) return this.#borderAt(target);
+    this.#resolveTail();
+    return this.#borderAt(share * this.#binnedMass());
   }
 
   /**
@@ -116,13 +156,22 @@ export class TokenDistribution {
   draw(nextUniform: () => number): number {
     for (;;) {
       const position = nextUniform() * (this.#binnedMass() + this.#tailBound);
-      if (this.#tailBound > 0 && position >= this.#binnedMass()) this.#fillBins(this.#keptDistance);
-      if (position < this.#binnedMass()) return this.#tokenAt(position);
+      if (position >= this.#binnedMass()) this.#resolveTail();
+      if (position >= this.#binnedMass()) continue;
+      const id = this.#tokenAt(position);
+      if (this.#openShare === 1 || this.#isSure(id) || this.keeps(id)) return id;
     }
+  }
+
+  #isSure(id: number): boolean {
+    const logit = this.#logits[id]!;
+    return logit > this.#sureLogit || (logit === this.#sureLogit && id <= this.#sureId);
   }
 
   /** Whether the filters left a token in, however unlikely it is. */
   keeps(id: number): boolean {
+    if (this.#openShare < 1) this.#settleShare();
+    if (this.#openCount > 0) this.#resolveTail();
     const logit = this.#logits[id];
     const distance = (this.#largest - logit) * this.#inverseTemperature;
     if (!(distance <= this.#maxDistance)) return false;
@@ -151,6 +200,14 @@ export class TokenDistribution {
     this.#ids = ids.subarray(0, numBinned);
     this.#binnedDistance = maxDistance;
     this.#tailBound = maxDistance < this.#keptDistance ? (logits.length - numBinned) * Math.exp(-maxDistance) : 0;
+  }
+
+  /** Bins all kept tokens, where that has not been done. */
+  #resolveTail(): void {
+    if (this.#tailBound === 0) return;
+    this.#fillBins(this.#keptDistance);
+    if (this.#openCount > 0) this.#cutAtCount(this.#openCount);
+    this.#openCount = 0;
   }
 
   /** What the kept tokens behind the binned ones weigh. Hot loop over the vocabulary. */
@@ -209,31 +266,51 @@ export class TokenDistribution {
     this.#ids = idSpace.subarray(0, count);
     this.#lastBin = bin;
     this.#tailBound = 0;
+    this.#openCount = 0;
   }
 
-  /** Puts the border at the token of the given rank (1 = most likely) within a bin. */
+  /** Puts the border at the token of the given rank (1 = most likely) within a bin; all that are as likely are kept. */
   #cutAtRank(bin: number, rank: number): void {
     const logits = this.#sortedLogitsOf(bin);
-    this.#cut(bin, logits[logits.length - rank], this.#logits.length);
+    this.#cut({bin, logit: logits[logits.length - rank]!, numEqual: Number.POSITIVE_INFINITY});
   }
 
-  /** Puts the border behind the token that brings the bin's mass to `target`. */
-  #cutAtMass(bin: number, target: number): void {
+  /** The token that brings the binned mass to `target`; null = all of them do not suffice. */
+  #borderAt(target: number): Border | null {
+    const masses = this.#masses;
+    let massBefore = 0;
+    for (let bin = 0; bin <= this.#lastBin; bin++) {
+      if (masses[bin]! > 0 && massBefore + masses[bin]! >= target) return this.#borderInBin(bin, target - massBefore);
+      massBefore += masses[bin]!;
+    }
+    return null;
+  }
+
+  /** The token that brings the bin's mass to `target`. */
+  #borderInBin(bin: number, target: number): Border {
     const logits = this.#sortedLogitsOf(bin);
     let index = logits.length;
     let mass = 0;
     do {
       index--;
-      mass += weightOf((this.#largest - logits[index]) * this.#inverseTemperature, bin);
+      mass += weightOf((this.#largest - logits[index]!) * this.#inverseTemperature, bin);
     } while (mass < target && index > 0);
-    const border = logits[index];
-    const numEqualKept = logits.lastIndexOf(border) - index + 1;
-    this.#cut(bin, border, this.#idOfOccurrence(border, numEqualKept));
+    const logit = logits[index]!;
+    return {bin, logit, numEqual: logits.lastIndexOf(logit) - index + 1};
   }
 
-  #cut(bin: number, borderLogit: number, borderId: number): void {
-    this.#borderLogit = borderLogit;
-    this.#borderId = borderId;
+  /** Leaves out what is behind the border; null = nothing. */
+  #cutAt(border: Border | null): void {
+    if (border === null) return;
+    this.#narrowTo(border.bin);
+    this.#cut(border);
+  }
+
+  /** Leaves out what is behind the border in its bin. */
+  #cut({bin, logit, numEqual}: Border): void {
+    this.#borderLogit = logit;
+    this.#borderId =
+      numEqual === Number.POSITIVE_INFINITY ? this.#logits.length : this.#idOfOccurrence(logit, numEqual);
     let mass = 0;
     let count = 0;
     this.#forEachKeptIn(bin, (_id, _logit, weight) => {
@@ -297,4 +374,8 @@ export class TokenDistribution {
     for (let bin = 0; bin <= this.#lastBin; bin++) total += this.#masses[bin];
     return total;
   }
+}
+
+function isSame(a: Border, b: Border): boolean {
+  return a.bin === b.bin && a.logit === b.logit && a.numEqual === b.numEqual;
 }
