@@ -262,7 +262,7 @@ export class EngineCore {
       if (finish !== null || sampled.tokenId !== draftTokenIds[row]) break;
       this.#scheduler.commitDraft(sequence);
     }
-    this.#countDraft(draftTokenIds, newTokens);
+    this.#countDraft(sequence, draftTokenIds, newTokens);
     if (finish !== null) return this.#finish(sequence, newTokens, finish);
     this.#scheduler.startDecoding(sequence);
     this.#emit(sequence, newTokens, null);
@@ -274,14 +274,14 @@ export class EngineCore {
       : this.#sampler.sampleWithLogprobs(logits, sampling, outputTokenIds);
   }
 
-  #countDraft(draftTokenIds: readonly number[], newTokens: readonly SampledToken[]): void {
+  #countDraft(sequence: Sequence, draftTokenIds: readonly number[], newTokens: readonly SampledToken[]): void {
     const stats = this.#draftStats;
     if (stats === null || draftTokenIds.length === 0) return;
+    const numAccepted = newTokens.filter(({tokenId}, position) => tokenId === draftTokenIds[position]).length;
+    sequence.draftPause.note(numAccepted, sequence.outputTokenIds.length);
     stats.numDrafts++;
     stats.numDraftTokens += draftTokenIds.length;
-    newTokens.forEach(({tokenId}, position) => {
-      if (tokenId === draftTokenIds[position]) stats.acceptedByPosition[position]!++;
-    });
+    for (let position = 0; position < numAccepted; position++) stats.acceptedByPosition[position]!++;
   }
 
   /** Why a sequence ends with this token, in the order of vllm/v1/core/sched/utils.py: check_stop; null = it goes on. */

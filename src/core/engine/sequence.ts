@@ -7,6 +7,7 @@ import {createSamplingState, type SamplingState} from '../sampling/sampler.ts';
 import type {TokenLogprobs} from '../sampling/token-logprobs.ts';
 import {nowMs} from '../util/clock.ts';
 import type {EngineRequest} from './protocol.ts';
+import {DraftPause} from './speculation/draft-pause.ts';
 
 /** waiting: has no row; prefilling: its prompt is being computed; decoding: one token per step. */
 export type SequenceStatus = 'waiting' | 'prefilling' | 'decoding' | 'finished';
@@ -34,6 +35,7 @@ export class Sequence {
   /** When it first got a row; null before. */
   scheduledMs: number | null = null;
   numPreemptions = 0;
+  readonly draftPause = new DraftPause();
   /** By position, as far as they are known; null when they are not wanted. The first token has none. */
   readonly promptLogprobs: (TokenLogprobs | null)[] | null;
 

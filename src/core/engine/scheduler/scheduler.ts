@@ -259,7 +259,7 @@ export class Scheduler {
     const {tokenIds, outputTokenIds, sampling} = sequence;
     const numMissing = Math.min(this.#maxLength - tokenIds.length, sampling.params.maxTokens - outputTokenIds.length);
     const most = Math.min(room, numMissing - 1);
-    if (!isLast || most <= 0) return [];
+    if (!isLast || most <= 0 || !sequence.draftPause.isOver(outputTokenIds.length)) return [];
     const draft = source.draftAfter(tokenIds, most);
     return this.#kvCache.reserve(sequence, start + 1 + draft.length) ? draft : [];
   }
