@@ -36,6 +36,8 @@ export interface StartServeOptions {
   env?: Record<string, string>;
   /** Working directory of the server; the one of the tests by default. */
   cwd?: string;
+  /** Arguments of node that start the program; the built one by default. */
+  program?: readonly string[];
 }
 
 const startTimeoutMs = 120_000;
@@ -45,8 +47,13 @@ const killGraceMs = 10_000;
 /** Graphs built by tests are kept between runs, away from those of the user. */
 const modelCacheDir = resolve(repositoryRoot, '.cache/models');
 
-export async function startServe({argv = [], env = {}, cwd}: StartServeOptions = {}): Promise<ServeProcess> {
-  const child = spawn(process.execPath, [programPath, 'serve', '--port', '0', ...argv], {
+export async function startServe({
+  argv = [],
+  env = {},
+  cwd,
+  program = [programPath],
+}: StartServeOptions = {}): Promise<ServeProcess> {
+  const child = spawn(process.execPath, [...program, 'serve', '--port', '0', ...argv], {
     env: programEnvironment({PARLANCE_MODEL_CACHE_DIR: modelCacheDir, ...env}),
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(cwd !== undefined && {cwd}),
