@@ -342,7 +342,7 @@ function createModelRenderer(parts: RendererParts, options: LoadLlmOptions): Ren
     defaultTemplateKwargs: options.defaultChatTemplateKwargs ?? {},
     hidesUnusedTools: options.excludeToolsWhenToolChoiceNone,
     escapesControlTokens: options.escapeControlTokens,
-    modelName: options.servedModelName ?? files.displayName,
+    modelName: options.servedModelName ?? engine.info.servedNames?.[0] ?? files.displayName,
     maxModelLen: engine.info.maxModelLen,
   });
 }

@@ -29,7 +29,7 @@ export interface FakeVllmOptions {
   /** False: started without `--enable-scale-out`. */
   takesTokens?: boolean;
   /** What `/tokenize` answers. */
-  encode?: (text: string) => number[];
+  encode?: (text: string) => number[] | Promise<number[]>;
   /** Answers a request of the token route in another way than the model would; true = done. */
   intercept?: (response: ServerResponse, body: WireBody) => boolean;
   port?: number;
@@ -108,7 +108,7 @@ export class FakeVllm {
     if (request.url === '/health') return void response.writeHead(this.#engine.isAlive() ? 200 : 503).end();
     if (request.url === '/version') return send(response, 200, {version: '0.33.0'});
     if (request.url === '/v1/models') return send(response, 200, {object: 'list', data: this.#cards()});
-    if (request.url === '/tokenize') return send(response, 200, this.#tokens(JSON.parse(body)));
+    if (request.url === '/tokenize') return send(response, 200, await this.#tokens(JSON.parse(body)));
     if (request.url === '/reset_prefix_cache') {
       this.#engine.resetPrefixCache();
       return void response.writeHead(200).end();
@@ -125,8 +125,8 @@ export class FakeVllm {
     return names.map((id) => ({id, object: 'model', owned_by: 'vllm', parent: null, max_model_len: maxModelLen}));
   }
 
-  #tokens({prompt}: {prompt: string}) {
-    const tokens = (this.#options.encode ?? fakeEncode)(prompt);
+  async #tokens({prompt}: {prompt: string}) {
+    const tokens = await (this.#options.encode ?? fakeEncode)(prompt);
     return {count: tokens.length, max_model_len: 4096, tokens, token_strs: null};
   }
 
