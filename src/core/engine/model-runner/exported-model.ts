@@ -106,7 +106,7 @@ export async function readLayout(session: OrtSession, facts: ModelFacts, modelPa
   }
   checkCacheShape(session, facts, modelPath);
   return {
-    isInPlace: await holdsText(modelPath, 'GroupQueryAttention'),
+    isInPlace: await isInPlace(modelPath),
     cacheType: floatTypeOf(session, 'Input', 'past_key_values.0.key', modelPath),
     logitsType: floatTypeOf(session, 'Output', 'logits', modelPath),
     hasPositions: inputNames.includes('position_ids'),
@@ -130,6 +130,11 @@ function floatTypeOf(session: OrtSession, side: 'Input' | 'Output', name: string
   const {type} = session.describe(side, name);
   if (type === 'float32' || type === 'float16') return type;
   throw new ModelError(`${modelPath}: ${name} is ${type ?? 'of an unknown type'}, but must be float32 or float16.`);
+}
+
+/** The graph writes its cache in place; others give a longer one back. */
+export function isInPlace(modelPath: string): Promise<boolean> {
+  return holdsText(modelPath, 'GroupQueryAttention');
 }
 
 /** Names of operators stand in the file as they are. */

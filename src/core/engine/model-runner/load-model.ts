@@ -10,7 +10,7 @@ import {longModelFileName, modelFileName} from './builder/write-model.ts';
 import {defaultThreads} from './default-threads.ts';
 import {type ChosenDevice, cpuBecause, deviceFor} from './device/choose-device.ts';
 import {deviceKvMemory, obstacleOf} from './device/device.ts';
-import {isExported, readExportedFacts} from './exported-model.ts';
+import {isExported, isInPlace, readExportedFacts} from './exported-model.ts';
 import {KvArena} from './kv-arena.ts';
 import {type KvPlan, planKvCache} from './kv-plan.ts';
 import type {ModelRunner} from './model-runner.ts';
@@ -51,7 +51,7 @@ export async function loadModel(config: EngineConfig, onProgress: ProgressListen
     : await openRunner(api, built, config, {numThreads, plan, device});
   const loadMs = clock();
   onProgress({stage: 'warm-up', fraction: 0, detail: ''});
-  await (isReady ? tryExported(runner, config.modelPath, () => warmUp(runner)) : warmUp(runner));
+  await (isReady ? tryExported(runner, config.modelPath, device, () => warmUp(runner)) : warmUp(runner));
   return {
     runner,
     info: {
@@ -90,10 +90,15 @@ async function modelFor(
         cacheFolder: config.modelCacheDir,
         onProgress: (fraction, detail) => onProgress({stage: 'build', fraction, detail}),
       });
-  const obstacle = device.gpu && obstacleOf(device.gpu, built.facts);
+  const obstacle = device.gpu && (obstacleOf(device.gpu, built.facts) ?? (await obstacleOfGraph(config.modelPath)));
   if (obstacle === null) return {built, device};
   if (config.device !== 'auto') throw new UnsupportedError(`--device ${config.device} cannot be used: ${obstacle}.`);
   return modelFor(cpuBecause(obstacle), config, onProgress);
+}
+
+async function obstacleOfGraph(modelPath: string): Promise<string | null> {
+  if (!isExported(modelPath) || (await isInPlace(modelPath))) return null;
+  return `${modelPath} has no GroupQueryAttention, so its cache cannot stay on a device`;
 }
 
 /** Cache of a device when nothing is said: what is free there cannot be asked for. */

@@ -38,7 +38,7 @@ export async function openExported(
   } catch (cause) {
     session?.close();
     environment.close();
-    throw cause instanceof ModelError ? cause : cannotRun(modelPath, cause as Error);
+    throw cause instanceof ModelError ? cause : cannotRun(modelPath, device, cause as Error);
   }
 }
 
@@ -52,7 +52,6 @@ function runnerFor(
   const {numLayers, numKvHeads, headSize, vocabSize} = facts;
   const common = {numLayers, numKvHeads, headSize, numRows};
   if (!layout.isInPlace) {
-    if (device.gpu) throw new ModelError(`A graph without GroupQueryAttention runs with --device cpu only`);
     const options = {...common, rowCapacity: maxModelLen, vocabSize, maxLogitRows: numRows};
     return new GrowingModelRunner(environment, session, layout, options);
   }
@@ -70,19 +69,24 @@ function runnerFor(
 }
 
 /** The first run of a graph that others made shows whether the library knows all of it. @throws ModelError */
-export async function tryExported(runner: ModelRunner, modelPath: string, warmUp: () => Promise<void>): Promise<void> {
+export async function tryExported(
+  runner: ModelRunner,
+  modelPath: string,
+  device: ChosenDevice,
+  warmUp: () => Promise<void>,
+): Promise<void> {
   try {
     await warmUp();
   } catch (cause) {
     runner.close();
-    throw cannotRun(modelPath, cause as Error);
+    throw cannotRun(modelPath, device, cause as Error);
   }
 }
 
-function cannotRun(modelPath: string, cause: Error): ModelError {
+function cannotRun(modelPath: string, {gpu}: ChosenDevice, cause: Error): ModelError {
   const reason = reasons.find(({pattern}) => pattern.test(cause.message))?.text;
   return new ModelError(
-    `The graph ${modelPath} cannot be run on the CPU: ${reason ?? cause.message}. ` +
+    `The graph ${modelPath} cannot be run on ${gpu?.name ?? 'the CPU'}: ${reason ?? cause.message}. ` +
       'Use another graph of the folder (--dtype fp32 or q4), or the safetensors or a GGUF file of the model.',
     {cause},
   );
@@ -90,6 +94,7 @@ function cannotRun(modelPath: string, cause: Error): ModelError {
 
 /** What the library says, in other words where its own explain little. */
 const reasons: readonly {pattern: RegExp; text: string}[] = [
+  {pattern: /requires f16/, text: 'it computes in float16, which this graphics processor does not know'},
   {
     pattern: /q_norm_weight/,
     text: 'its attention has the norms of queries and keys inside, as exports for GPUs have them, and that runs on GPUs only (--device webgpu or cuda)',
