@@ -106,7 +106,7 @@ const sessionOptions = {
     session({
       description: 'Go on with a stored session, by its name or the beginning of its id; without one they are listed',
       valueName: 'ID',
-      bareValue: '',
+      bareValue: '?',
     }),
   ),
   continue: z

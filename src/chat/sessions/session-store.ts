@@ -145,6 +145,8 @@ export function checkSessionName(id: string): void {
 }
 
 const maxNamed = 10;
+/** `--resume` without a name. */
+const noName = '?';
 
 function unknownTalk(name: string, entries: readonly SessionEntry[]): UsageError {
   const names = entries.slice(0, maxNamed).map(({id, changed}) => `${id}  ${changed.toLocaleString()}`);
@@ -153,7 +155,7 @@ function unknownTalk(name: string, entries: readonly SessionEntry[]): UsageError
 }
 
 function whatIsUnknown(name: string, entries: readonly SessionEntry[]): string {
-  if (name === '') return 'which talk?';
+  if (name === noName) return 'which talk?';
   const isBeginning = entries.some(({id}) => id.startsWith(name));
   return isBeginning ? `more than one talk begins with ${name}` : `there is no talk ${name}`;
 }

@@ -78,7 +78,7 @@ describe('sessions', () => {
     for (const id of ['red', 'rose']) await new SessionWriter(store, id, null).save(talk, settings, 'model');
     expect((await store.read('ro')).id).toBe('rose');
     await expect(store.read('r')).rejects.toThrow('more than one talk begins with r');
-    await expect(store.read('')).rejects.toMatchObject({
+    await expect(store.read('?')).rejects.toMatchObject({
       message: 'which talk?',
       hint: expect.stringMatching(/rose .*\n?/),
     });
