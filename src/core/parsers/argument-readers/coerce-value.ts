@@ -4,6 +4,7 @@
  */
 
 import type {JsonSchema} from '../output-parser.ts';
+import {isRecord, parseJson} from './written-json.ts';
 
 export type SchemaType = 'null' | 'integer' | 'number' | 'boolean' | 'object' | 'array' | 'string';
 
@@ -133,17 +134,4 @@ function coerceParts(value: unknown, schema: unknown, depth: number): unknown {
 function parsesAsJson(text: string): boolean {
   const value = parseJson(text);
   return value !== undefined && (typeof value !== 'number' || Number.isFinite(value));
-}
-
-/** Undefined when the text is no JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

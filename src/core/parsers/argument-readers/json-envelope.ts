@@ -11,6 +11,7 @@ import {
   withMarkers,
 } from '../argument-reader.ts';
 import {JsonValueScanner, type ValueStep} from './json-value.ts';
+import {parseJson} from './written-json.ts';
 
 export interface JsonEnvelopeOptions {
   /** Keys that hold the name. */
@@ -192,10 +193,6 @@ class JsonEnvelopeReader implements ArgumentReader {
 
 /** The content of a JSON string; undefined when the text is no string. */
 function parseString(text: string): string | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'string' ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text);
+  return typeof value === 'string' ? value : undefined;
 }

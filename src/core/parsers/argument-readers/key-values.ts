@@ -9,6 +9,7 @@ import {MarkerScanner} from '../machine/marker-scanner.ts';
 import type {JsonSchema} from '../output-parser.ts';
 import {coerceValue} from './coerce-value.ts';
 import {escapeJsonText} from './json-string.ts';
+import {ANY_JSON} from './written-json.ts';
 
 export interface KeyValueOptions {
   /** In front of and behind quoted text. */
@@ -36,7 +37,6 @@ interface Frame {
 const CLOSERS = '}])';
 const BARE = /^[^,}\])]*/;
 const KEY = /^[^:,}\])]*/;
-const ANY_JSON: JsonSchema = {type: ['null', 'integer', 'number', 'boolean', 'object', 'array', 'string']};
 
 class KeyValueReader implements ArgumentReader {
   readonly name: string | undefined;

@@ -14,6 +14,7 @@ import {
 import {MarkerScanner} from '../machine/marker-scanner.ts';
 import type {JsonSchema} from '../output-parser.ts';
 import {coerceValue} from './coerce-value.ts';
+import {ANY_JSON} from './written-json.ts';
 
 export interface LineValueOptions {
   lineEnd: string;
@@ -29,8 +30,6 @@ export function lineValues(options: LineValueOptions): CreateReader {
   const scanner = new MarkerScanner([options.lineEnd, ...options.ends]);
   return withMarkers((context) => new LineValueReader(options, scanner, context), [options.lineEnd, ...options.ends]);
 }
-
-const ANY_JSON: JsonSchema = {type: ['null', 'integer', 'number', 'boolean', 'object', 'array', 'string']};
 
 class LineValueReader implements ArgumentReader {
   readonly name: string | undefined;

@@ -14,6 +14,7 @@ import {
 } from '../argument-reader.ts';
 import type {JsonSchema} from '../output-parser.ts';
 import {coerceValue} from './coerce-value.ts';
+import {ANY_JSON} from './written-json.ts';
 
 export interface NestedElementsOptions {
   /** In front of every tag. */
@@ -156,8 +157,6 @@ function toJson(element: Element, schema: JsonSchema | undefined, item: string):
 }
 
 /** Below parameters whose schema says nothing, values are what they look like. */
-const ANY_JSON: JsonSchema = {type: ['null', 'integer', 'number', 'boolean', 'object', 'array', 'string']};
-
 function propertyOf(schema: JsonSchema | undefined, key: string): JsonSchema | undefined {
   if (typeof schema !== 'object') return undefined;
   const properties = schema.properties as Record<string, JsonSchema> | undefined;

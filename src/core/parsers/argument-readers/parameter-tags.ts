@@ -1,18 +1,16 @@
 /**
- * Arguments as pairs of key and bare text between tags, typed by the tool's schema. Strings go out while they grow; other
- * values when they are closed. A closing tag counts only when something may follow it that the format knows, so that one
- * quoted inside a value survives; a missing closing tag ends at the next key or the end of the call.
+ * Arguments as pairs of key and bare text between tags: this side reads the markup, the writer makes JSON of what it
+ * holds. A closing tag counts only when something may follow it that the format knows, so that one quoted inside a value
+ * survives; a missing closing tag ends at the next key or the end of the call.
  */
 
 import type {ArgumentReader, CreateReader, ReaderContext, ReaderState, ReaderStep} from '../argument-reader.ts';
 import {propertiesOf, withMarkers} from '../argument-reader.ts';
 import type {FinishReason} from '../events.ts';
 import {MarkerScanner} from '../machine/marker-scanner.ts';
-import type {JsonSchema} from '../output-parser.ts';
-import {coerceValue, isPlainString} from './coerce-value.ts';
-import {escapeJsonText} from './json-string.ts';
+import {type ParameterRules, ParameterWriter} from './parameter-writer.ts';
 
-export interface ParameterTags {
+export interface ParameterTags extends ParameterRules {
   /** In front of a key, such as `<parameter=`. */
   keyOpen: string;
   /** Behind a key. */
@@ -24,32 +22,12 @@ export interface ParameterTags {
   callClose?: string;
   /** End the call and belong to what follows. */
   ends: readonly string[];
-  /** One line feed at each end of a value is markup; or all blanks are; or the value is as written (default). */
-  trims?: 'line-feeds' | 'blanks';
-  /** Values of parameters that the tool does not declare: text (default), or JSON where it parses. */
-  undeclared?: 'text' | 'json';
-  /** A value that is not closed before its call ends is dropped, so values are sent when they are closed. */
-  dropsUnclosed?: boolean;
-  /** A value that the text ends in is dropped, key and all. */
-  dropsCut?: boolean;
   /** Around a type that may be written between key and value; it counts for parameters that are not declared. */
   typeTags?: {open: string; close: string};
   /** Text between parameters, a value without its tags or a key given twice: no call. */
   isStrict?: boolean;
   /** A value may stand in `<![CDATA[` and `]]>`; closing tags in it are text. */
   mayBeQuoted?: boolean;
-  /** Parameters that the tool does not declare, and those given again, are read over. */
-  onlyDeclared?: boolean;
-  /** Keys whose object is the arguments themselves when it is the only parameter and the tool does not declare the key. */
-  wrappers?: readonly string[];
-  /** What stands in the place of a key: the key itself, in quotes or not, unless a format has more there. */
-  readKey?: (written: string) => WrittenKey;
-}
-
-export interface WrittenKey {
-  key: string;
-  /** Overrules the schema: text as it is, or JSON where it parses. */
-  kind?: 'text' | 'json';
 }
 
 export function parameterTags(tags: ParameterTags): CreateReader {
@@ -58,10 +36,6 @@ export function parameterTags(tags: ParameterTags): CreateReader {
   const markers = [keyOpen, keyClose, valueOpen, valueClose, callClose, ...ends].filter((marker) => marker !== '');
   return withMarkers((context) => new ParameterTagsReader(tags, scanners, context), markers);
 }
-
-const TEXT: JsonSchema = {type: 'string'};
-/** Everything that JSON has, text included. */
-const ANY_JSON: JsonSchema = {type: ['null', 'integer', 'number', 'object', 'array', 'string']};
 
 const QUOTE_OPEN = '<![CDATA[';
 const QUOTE_CLOSE = ']]>';
@@ -86,37 +60,22 @@ class ParameterTagsReader implements ArgumentReader {
   readonly name: string | undefined;
   readonly #tags: ParameterTags;
   readonly #scanners: Scanners;
-  readonly #properties: Readonly<Record<string, JsonSchema>>;
+  readonly #writer: ParameterWriter;
   #part: Part = 'between';
   #text = '';
-  #json = '';
   #key = '';
   /** Text where the opener of a value should stand. */
   #beforeValue = '';
-  #kind: WrittenKey['kind'];
-  #writtenType: JsonSchema | undefined;
   /** A strict format's rule was broken. */
   #isBroken = false;
-  /** Text of the value that was not sent. */
-  #value = '';
   /** The value's first characters decide whether it is quoted; behind the quotes only blanks follow. */
   #quotes: 'undecided' | 'closed' | 'none' = 'none';
-  /** The value goes out while it grows. */
-  #isOpenString = false;
-  /** The value is read over. */
-  #isSkipped = false;
-  #atValueStart = false;
-  readonly #seen = new Set<string>();
-  /** JSON of the only parameter so far, which may be a wrapper; it waits for the next one or the end. */
-  #wrapped: string | undefined;
-  /** The same parameter's object, if it is one. */
-  #unwrapped: string | undefined;
 
   constructor(tags: ParameterTags, scanners: Scanners, context: ReaderContext) {
     this.#tags = tags;
     this.#scanners = scanners;
     this.name = context.name;
-    this.#properties = propertiesOf(context);
+    this.#writer = new ParameterWriter(tags, propertiesOf(context));
   }
 
   push(text: string): ReaderStep {
@@ -127,15 +86,9 @@ class ParameterTagsReader implements ArgumentReader {
   finish(finishReason: FinishReason): ReaderStep {
     const step = this.#run(true);
     if (step.state !== 'more') return step;
-    const end = this.#part === 'value' || this.#part === 'quoted' ? this.#cutValue(finishReason) : this.#closing();
+    const isInValue = this.#part === 'value' || this.#part === 'quoted';
+    const end = isInValue ? this.#writer.cutValue(finishReason) : this.#writer.closing();
     return {json: step.json + end, state: 'done', rest: ''};
-  }
-
-  /** A value that the text ends in: what is certain of a string; of anything else only that more was to come. */
-  #cutValue(finishReason: FinishReason): string {
-    if (this.#isOpenString) return escapeJsonText(this.#value);
-    if (this.#tags.dropsCut === true || this.#isSkipped) return this.#closing();
-    return finishReason === 'length' ? this.#label() : this.#closing();
   }
 
   #run(final: boolean): ReaderStep {
@@ -149,7 +102,7 @@ class ParameterTagsReader implements ArgumentReader {
       if (state === 'wait') break;
       if (state !== 'more') return this.#end(state);
     }
-    return {json: this.#takeJson(), state: 'more', rest: ''};
+    return {json: this.#writer.takeJson(), state: 'more', rest: ''};
   }
 
   /** False when more text is needed. */
@@ -211,15 +164,14 @@ class ParameterTagsReader implements ArgumentReader {
     const before = this.#beforeValue.trim();
     const {open, close} = this.#tags.typeTags ?? {open: '', close: ''};
     const isType = open !== '' && before.startsWith(open) && before.endsWith(close);
-    this.#writtenType = isType ? {type: before.slice(open.length, -close.length).trim()} : undefined;
-    if (this.#tags.isStrict === true) this.#isBroken = (before !== '' && !isType) || this.#seen.has(this.#key);
-    return this.#beginValue(marker);
+    if (this.#tags.isStrict === true) this.#isBroken = (before !== '' && !isType) || this.#writer.isRepeated;
+    return this.#beginValue(marker, isType ? before.slice(open.length, -close.length).trim() : undefined);
   }
 
   /** The opener of the value is missing. */
   #closeUnopened(final: boolean): ReaderState | 'wait' {
     this.#beginValue('');
-    this.#growValue(this.#beforeValue.trimStart());
+    this.#writer.growValue(this.#beforeValue.trimStart());
     return this.#closeTag(final);
   }
 
@@ -230,7 +182,7 @@ class ParameterTagsReader implements ArgumentReader {
   }
 
   #beginKey(): ReaderState {
-    this.#releaseWrapped();
+    this.#writer.beginKey();
     this.#text = this.#text.slice(this.#tags.keyOpen.length);
     this.#key = '';
     this.#part = 'key';
@@ -241,79 +193,18 @@ class ParameterTagsReader implements ArgumentReader {
     const {keyClose, valueOpen = ''} = this.#tags;
     this.#part = 'opener';
     this.#beforeValue = '';
-    this.#readKey(this.#key.trim());
+    this.#writer.endKey(this.#key.trim());
     if (valueOpen === '') return this.#beginValue(keyClose);
     this.#text = this.#text.slice(keyClose.length);
     return 'more';
   }
 
-  #readKey(written: string): void {
-    const {key, kind} = this.#tags.readKey?.(written) ?? {key: written};
-    this.#key = key;
-    this.#kind = kind;
-  }
-
-  #beginValue(marker: string): ReaderState {
+  #beginValue(marker: string, writtenType?: string): ReaderState {
     this.#text = this.#text.slice(marker.length);
     this.#part = 'value';
-    this.#value = '';
-    this.#atValueStart = true;
     this.#quotes = this.#tags.mayBeQuoted === true ? 'undecided' : 'none';
-    this.#isSkipped = this.#tags.onlyDeclared === true && !this.#isWanted();
-    const streams = this.#tags.trims !== 'blanks' && this.#tags.dropsUnclosed !== true;
-    this.#isOpenString = streams && !this.#isSkipped && !this.#mayBeWrapper() && isPlainString(this.#schema());
-    if (this.#isOpenString) this.#json += `${this.#label()}"`;
+    this.#writer.beginValue(writtenType);
     return 'more';
-  }
-
-  /** Declared and new. A tool that declares nothing takes anything. */
-  #isWanted(): boolean {
-    const declared = Object.keys(this.#properties);
-    return !this.#seen.has(this.#key) && (declared.length === 0 || declared.includes(this.#key));
-  }
-
-  #mayBeWrapper(): boolean {
-    const isWrapper = this.#tags.wrappers?.includes(this.#key) === true;
-    return isWrapper && this.#seen.size === 0 && this.#properties[this.#key] === undefined;
-  }
-
-  /** More than one parameter: it is none of a wrapper. */
-  #releaseWrapped(): void {
-    if (this.#wrapped !== undefined) this.#json += this.#wrapped;
-    this.#wrapped = undefined;
-  }
-
-  #schema(): JsonSchema | undefined {
-    if (this.#kind !== undefined) return this.#kind === 'json' ? this.#jsonSchema() : TEXT;
-    return (
-      this.#properties[this.#key] ?? this.#writtenType ?? (this.#tags.undeclared === 'json' ? ANY_JSON : undefined)
-    );
-  }
-
-  /** A value that is written as JSON; a declared type that it does not have still wins. */
-  #jsonSchema(): JsonSchema {
-    const declared = this.#properties[this.#key];
-    return declared === undefined || isPlainString(declared) ? ANY_JSON : declared;
-  }
-
-  #label(): string {
-    const separator = this.#seen.size === 0 ? '{' : ', ';
-    this.#seen.add(this.#key);
-    return `${separator}${JSON.stringify(this.#key)}: `;
-  }
-
-  #growValue(text: string): void {
-    if (this.#quotes === 'closed' && text.trim() === '') return;
-    this.#value += text;
-    if (this.#atValueStart && this.#value !== '' && this.#tags.trims === 'line-feeds') {
-      if (this.#value.startsWith('\n')) this.#value = this.#value.slice(1);
-    }
-    if (this.#value !== '' || text !== '') this.#atValueStart = false;
-    if (!this.#isOpenString) return;
-    const isHeld = this.#tags.trims === 'line-feeds' && this.#value.endsWith('\n');
-    const certain = isHeld ? this.#value.slice(0, -1) : this.#value;
-    this.#json += escapeJsonText(certain);
-    this.#value = isHeld ? '\n' : '';
   }
 
   /** The closing tag counts when nothing but blanks and a known marker, or the end of the text, follows. */
@@ -325,60 +216,30 @@ class ParameterTagsReader implements ArgumentReader {
     const mayFollow = followers.some((marker) => behind.startsWith(marker));
     const mayGrow = !final && followers.some((marker) => marker.startsWith(behind));
     if (!mayFollow && mayGrow) return 'wait';
+    this.#text = this.#text.slice(valueClose.length);
     if (mayFollow || behind === '') this.#endValue();
     else this.#growValue(valueClose);
-    this.#text = this.#text.slice(valueClose.length);
     return 'more';
   }
 
-  #endValue(): void {
-    const isLineFeedMarkup = this.#tags.trims === 'line-feeds' && this.#value.endsWith('\n');
-    const text = isLineFeedMarkup ? this.#value.slice(0, -1) : this.#value;
-    if (this.#isOpenString) this.#json += `${escapeJsonText(text)}"`;
-    else if (this.#mayBeWrapper()) this.#holdWrapper(text);
-    else if (!this.#isSkipped)
-      this.#json += this.#label() + coerceValue(this.#tags.trims === 'blanks' ? text.trim() : text, this.#schema());
-    this.#value = '';
-    this.#part = 'between';
+  /** Blanks behind quotes are markup. */
+  #growValue(text: string): void {
+    if (this.#quotes !== 'closed' || text.trim() !== '') this.#writer.growValue(text);
   }
 
-  /** What is an object becomes the arguments at the end. */
-  #holdWrapper(text: string): void {
-    const inner = text.trim();
-    const isArguments = isJsonObject(inner);
-    this.#wrapped = this.#label() + coerceValue(text, this.#schema());
-    this.#unwrapped = isArguments ? inner : undefined;
+  #endValue(): void {
+    this.#writer.endValue();
+    this.#part = 'between';
   }
 
   #endUnclosedValue(): void {
-    if (this.#tags.dropsUnclosed === true) this.#value = '';
-    else this.#endValue();
+    this.#writer.endUnclosedValue();
     this.#part = 'between';
   }
 
-  #closing(): string {
-    if (this.#wrapped !== undefined) return this.#unwrapped ?? `${this.#wrapped}}`;
-    return this.#seen.size === 0 ? '{}' : '}';
-  }
-
   #end(state: ReaderState): ReaderStep {
-    const step = {json: this.#takeJson() + this.#closing(), state, rest: this.#text};
+    const step = {json: this.#writer.takeJson() + this.#writer.closing(), state, rest: this.#text};
     this.#text = '';
     return step;
-  }
-
-  #takeJson(): string {
-    const json = this.#json;
-    this.#json = '';
-    return json;
-  }
-}
-
-function isJsonObject(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
   }
 }

@@ -10,6 +10,7 @@ import {keyValues} from '../argument-readers/key-values.ts';
 import {lineValues} from '../argument-readers/line-values.ts';
 import {type ParameterTags, parameterTags} from '../argument-readers/parameter-tags.ts';
 import {wholeCall} from '../argument-readers/whole-call.ts';
+import {isJsonObject, isRecord} from '../argument-readers/written-json.ts';
 import {type Atom, atomsOf} from './pattern.ts';
 import {invalid, type TemplateField} from './template.ts';
 
@@ -84,7 +85,7 @@ function jsonContent(
   const quote = field.contentArgs.string_delims?.[0];
   if (quote !== undefined && nameGroup !== undefined) return quotedContent(quote, nameGroup);
   const closeMarkers = field.closers;
-  const isObject = ({json}: {json: string}): boolean => json === '' || isRecord(parseJson(json));
+  const isObject = ({json}: {json: string}): boolean => json === '' || isJsonObject(json);
   const read =
     nameGroup === undefined
       ? jsonEnvelope({...envelopeOf(name, argumentsText), closeMarkers})
@@ -161,16 +162,4 @@ function lineReader(field: TemplateField): CreateReader {
   const {line_sep: lineEnd = '\n', kv_sep: separator = ':', value_parser: values} = field.contentArgs;
   const ends = [...field.closers, ...field.openers.map(({prefix}) => prefix)];
   return lineValues({lineEnd, separator, ends, isJson: values?.name === 'json'});
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,7 +2,8 @@
 
 import type {CreateReader} from '../argument-reader.ts';
 import {jsonEnvelope} from '../argument-readers/json-envelope.ts';
-import {parameterTags, type WrittenKey} from '../argument-readers/parameter-tags.ts';
+import {parameterTags} from '../argument-readers/parameter-tags.ts';
+import type {WrittenKey} from '../argument-readers/parameter-writer.ts';
 import {wholeCall} from '../argument-readers/whole-call.ts';
 import type {MachineDefinition, ToolFormat, Transition} from '../format.ts';
 import type {ParserContext} from '../output-parser.ts';

@@ -6,6 +6,7 @@
 import {jsonEnvelope} from '../argument-readers/json-envelope.ts';
 import {parameterTags} from '../argument-readers/parameter-tags.ts';
 import {wholeCall} from '../argument-readers/whole-call.ts';
+import {isJsonObject} from '../argument-readers/written-json.ts';
 import type {MachineDefinition, Mode, ToolFormat, Transition} from '../format.ts';
 import type {ParserContext} from '../output-parser.ts';
 
@@ -17,15 +18,6 @@ const NO_CALL: Transition = {to: 'content', fails: true};
 
 function isDeclared(name: string, context: ParserContext): boolean {
   return context.tools.some((tool) => tool.name === name);
-}
-
-function isObject(json: string): boolean {
-  try {
-    const value: unknown = JSON.parse(json || '{}');
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
 }
 
 const readPairs = wholeCall(
@@ -44,7 +36,7 @@ const readPairs = wholeCall(
 
 const readObject = wholeCall(jsonEnvelope({nameKeys: ['name'], argumentKeys: ['arguments']}), {
   isStrict: true,
-  accepts: ({name, json}, request) => isDeclared(name, request) && isObject(json),
+  accepts: ({name, json}, request) => isDeclared(name, request) && isJsonObject(json || '{}'),
 });
 
 function pairModes(context: ParserContext): Record<string, Mode> {

@@ -3,7 +3,8 @@
  * says its type. A call is reported when it is complete.
  */
 
-import {parameterTags, type WrittenKey} from '../argument-readers/parameter-tags.ts';
+import {parameterTags} from '../argument-readers/parameter-tags.ts';
+import type {WrittenKey} from '../argument-readers/parameter-writer.ts';
 import {wholeCall} from '../argument-readers/whole-call.ts';
 import type {Format, MachineDefinition, MachineParts, Transition} from '../format.ts';
 import type {ParserContext} from '../output-parser.ts';
