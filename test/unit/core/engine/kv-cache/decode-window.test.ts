@@ -20,6 +20,14 @@ describe('planWindow', () => {
     expect(planWindow(rows(text))).toEqual(moves);
   });
 
+  it.each([
+    ['rows from the first one on stay', 'D10 D20 -0', []],
+    ['neighbours elsewhere move to the beginning', '-10 D40 D300 -0', [{from: 2, to: 0}]],
+    ['a single sequence moves too', '-500 -0 D90', [{from: 2, to: 0}]],
+  ])('on a device: %s', (_name, text, moves) => {
+    expect(planWindow(rows(text), true)).toEqual(moves);
+  });
+
   it('always leads to neighbours, at a cost no other place of the window beats', () => {
     const row = fc.record({isDecoding: fc.boolean(), numTokens: fc.nat(300)});
     fc.assert(
