@@ -123,7 +123,8 @@ describe.skipIf(whySkipped !== null)(title, () => {
       const options = ['--max-model-len', '256', '--max-num-seqs', '4', '--activation-precision', 'float32'];
       server = await startServe({argv: [modelPath, ...options, ...argv], env: vulkanEnvironment()});
       const answers = await Promise.all(messages.map((content) => ask(server.url, content)));
-      await server.stop();
+      expect(await server.stop()).toEqual({code: 0, signal: null});
+      expect(server.stderr()).not.toMatch(/died|Segmentation/);
       return answers;
     };
 

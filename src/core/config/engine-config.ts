@@ -73,7 +73,8 @@ export const engineOptionsSchema = z.object({
     valueName: 'BLOCKS',
   }),
   device: z.enum(['auto', 'cpu', 'webgpu', 'cuda']).default('auto').meta({
-    description: 'Where the model runs',
+    description:
+      'Where the model runs; auto takes a GPU with memory of its own that computes rightly when tried, else the CPU, and says why',
     group: 'Engine',
     firstPage: true,
   }),
