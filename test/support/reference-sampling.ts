@@ -50,3 +50,37 @@ function normalize(candidates: Candidate[]): Candidate[] {
   const sum = candidates.reduce((total, {probability}) => total + probability, 0);
   return candidates.map((candidate) => ({...candidate, probability: candidate.probability / sum}));
 }
+
+/** A row as the request changes it before a token is picked, one rule after the other in the order of vLLM. */
+export function referenceLogits(
+  logits: Float32Array,
+  params: SamplingParams,
+  promptTokenIds: readonly number[],
+  outputTokenIds: readonly number[],
+): number[] {
+  let row = [...logits];
+  const {allowedTokenIds, badWordsTokenIds, logitBias} = params;
+  if (allowedTokenIds) row = row.map((logit, id) => (allowedTokenIds.includes(id) ? logit : Number.NEGATIVE_INFINITY));
+  for (const word of badWordsTokenIds) {
+    const said = outputTokenIds.slice(outputTokenIds.length - word.length + 1);
+    if (String([...said, word.at(-1)]) === String(word)) row[word.at(-1)!] = Number.NEGATIVE_INFINITY;
+  }
+  if (outputTokenIds.length < params.minTokens) {
+    for (const id of [params.eosTokenId, ...params.stopTokenIds]) if (id !== null) row[id] = Number.NEGATIVE_INFINITY;
+  }
+  for (const [id, bias] of logitBias) row[id] = Math.fround(row[id]! + bias);
+  return row.map((logit, id) => penalized(logit, id, params, promptTokenIds, outputTokenIds));
+}
+
+function penalized(
+  logit: number,
+  id: number,
+  {repetitionPenalty, frequencyPenalty, presencePenalty}: SamplingParams,
+  promptTokenIds: readonly number[],
+  outputTokenIds: readonly number[],
+): number {
+  const count = outputTokenIds.filter((tokenId) => tokenId === id).length;
+  const isSeen = count > 0 || promptTokenIds.includes(id);
+  const repeated = !isSeen ? logit : logit > 0 ? logit / repetitionPenalty : logit * repetitionPenalty;
+  return Math.fround(repeated - frequencyPenalty * count - (count > 0 ? presencePenalty : 0));
+}
