@@ -14,10 +14,10 @@ const prompt = 'The quick brown fox';
 
 /** Files of a model as the Hub would list them. */
 function filesOf(folder: string, below = ''): Record<string, Uint8Array> {
-  const entries = readdirSync(join(folder, below)).flatMap((name) => {
+  const entries = readdirSync(join(folder, below)).flatMap((name): [string, Uint8Array][] => {
     const path = join(below, name);
     if (name.includes('golden')) return [];
-    if (!statSync(join(folder, path)).isDirectory()) return [[path, readFileSync(join(folder, path))] as const];
+    if (!statSync(join(folder, path)).isDirectory()) return [[path, readFileSync(join(folder, path))]];
     return Object.entries(filesOf(folder, path));
   });
   return Object.fromEntries(entries);
