@@ -2,7 +2,7 @@
  * Attention over several new tokens of a row with the bits that decoding them one after the other gives: the operator takes
  * another kernel for more than one query of a row, whose last bits differ. So it runs once for each turn: in turn t it
  * computes the t-th new token of every row. The products before and after it see all tokens as a batch; they give the
- * same bits in any batch. This is what checks drafts (decision 0008).
+ * same bits in any batch. This is what checks drafts (decision 0009).
  *
  * Inputs in place of the ordinary ones: input_ids int64 [tokens, 1]; for each turn tokens_of_turn.T int64 [batch], which
  * token of the step each row computes, and seqlens_k.T int32 [batch]; token_order int64 [tokens], where each token's result
