@@ -3,7 +3,7 @@
  * alone, every request ends exactly once, and no cache space or token of the budget is lost, also under tiny memory.
  */
 import fc from 'fast-check';
-import {expect, it} from 'vitest';
+import {afterEach, expect, it, vi} from 'vitest';
 import type {StepResult} from '../../src/core/engine/engine-core.ts';
 import {buildEngine, engineRequest, outputsOf, runToEnd, tokensOf} from '../support/build-engine.ts';
 import {greedyContinuation} from '../support/fake-model-runner.ts';
@@ -26,6 +26,7 @@ type Action =
   | {type: 'add'; prompt: number[]; maxTokens: number; priority: number; cacheSalt: string | null}
   | {type: 'step'}
   | {type: 'forget'}
+  | {type: 'wait'}
   | {type: 'abort'; pick: number};
 
 const action: fc.Arbitrary<Action> = fc.oneof(
@@ -41,6 +42,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   },
   {weight: 4, arbitrary: fc.record({type: fc.constant('step' as const)})},
   {weight: 1, arbitrary: fc.record({type: fc.constant('forget' as const)})},
+  {weight: 1, arbitrary: fc.record({type: fc.constant('wait' as const)})},
   {weight: 1, arbitrary: fc.record({type: fc.constant('abort' as const), pick: fc.nat()})},
 );
 
@@ -60,6 +62,18 @@ const shape = fc.record({
   ),
 });
 
+const queueTimeoutSeconds = 30;
+/** How far the clock stands ahead. */
+let laterMs = 0;
+
+function moveClock(): void {
+  const realNow = performance.now.bind(performance);
+  laterMs = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => realNow() + laterMs);
+}
+
+afterEach(() => vi.restoreAllMocks());
+
 /** A model that checks drafts and goes round in circles now and then, so that drafts come true. */
 const model = {rowCapacity: 112, maxDraftTokens: 4, maxExtraLogits: 7, changeLogits: repeatNowAndThen};
 
@@ -70,12 +84,17 @@ function repeatNowAndThen(logits: Float32Array, tokenIds: readonly number[]): vo
 }
 
 it('gives each sequence its own tokens, ends each once and loses nothing', async () => {
+  moveClock();
+  let numRefused = 0;
   await fc.assert(
     fc.asyncProperty(
       shape,
       fc.array(action, {minLength: 1, maxLength: 40}),
       async ({numRows, isGatheredAtFirstRow, ...options}, actions) => {
-        const {core, runner} = buildEngine({maxModelLen: 112, ...options}, {...model, numRows, isGatheredAtFirstRow});
+        const {core, runner} = buildEngine(
+          {maxModelLen: 112, queueTimeoutSeconds, ...options},
+          {...model, numRows, isGatheredAtFirstRow},
+        );
         const added: Extract<Action, {type: 'add'}>[] = [];
         const aborted = new Set<string>();
         const steps: StepResult[] = [];
@@ -90,6 +109,8 @@ it('gives each sequence its own tokens, ends each once and loses nothing', async
             core.abortRequests([requestId]);
           } else if (action.type === 'forget') {
             core.resetPrefixCache();
+          } else if (action.type === 'wait') {
+            laterMs += 40_000;
           } else {
             steps.push(await core.step());
             core.checkInvariants();
@@ -106,6 +127,12 @@ it('gives each sequence its own tokens, ends each once and loses nothing', async
           const tokens = tokensOf(steps, String(index));
           const expected = greedyContinuation(prompt, {maxTokens, eosTokenId, changeLogits: repeatNowAndThen});
           if (finishes[0].finishReason === 'abort') expect(aborted).toContain(String(index));
+          if (finishes[0].finishReason === 'error') {
+            expect(finishes[0].error?.name).toBe('OverloadedError');
+            expect(tokens).toEqual([]);
+            numRefused++;
+            return;
+          }
           expect(tokens).toEqual(finishes[0].finishReason === 'abort' ? expected.slice(0, tokens.length) : expected);
         });
         const budget = options.maxNumBatchedTokens;
@@ -118,6 +145,7 @@ it('gives each sequence its own tokens, ends each once and loses nothing', async
     ),
     {numRuns: 300, seed: 7},
   );
+  expect(numRefused).toBeGreaterThan(20);
 });
 
 it('gives seeded sequences the same tokens in any company, with and without drafts', async () => {
