@@ -15,6 +15,7 @@ import {LiteralMarkers, withoutSplits} from './parsers/literal-markers.ts';
 import type {OutputParser, ParserContext, ParserToolChoice} from './parsers/output-parser.ts';
 import {type FoldedPieces, foldPieces, type ParsedPiece} from './parsers/parsed-piece.ts';
 import {type ThoughtMarks, thoughtMarksOf} from './parsers/thought-marks.ts';
+import {toolSpecs} from './parsers/tool-specs.ts';
 import type {ChatCompletionRequest} from './protocol/openai/chat-completion.ts';
 import {countToolCalls} from './protocol/openai/earlier-tool-calls.ts';
 import type {StructuredOutputs} from './protocol/openai/structured-outputs.ts';
@@ -203,7 +204,7 @@ export class AnswerReader {
 
 function parserContextOf(request: ReadRequest, promptTail: string, formats: AnswerFormats): ParserContext {
   return {
-    tools: (request.tools ?? []).map(({function: {name, parameters}}) => ({name, parameters: parameters ?? undefined})),
+    tools: toolSpecs(request.tools ?? []),
     toolChoice: formats.tool === null ? 'none' : toolChoiceOf(request),
     parallelToolCalls: request.parallel_tool_calls,
     includeReasoning: request.include_reasoning,

@@ -6,9 +6,10 @@ import * as z from 'zod';
 import type {OutputFormats} from '../core/parsers/create-output-parser.ts';
 import type {ParserContext} from '../core/parsers/output-parser.ts';
 import type {ParserRegistry} from '../core/parsers/registry.ts';
+import {toolSpecs} from '../core/parsers/tool-specs.ts';
 import {messageFields, parseText} from './parse-text.ts';
 import {sampleTemplate} from './sample-templates.ts';
-import {readFields, readJsonText, toolChoiceSchema, toolListSchema, toolSpecs, toParserChoice} from './wire-fields.ts';
+import {readFields, readJsonText, toolChoiceSchema, toolListSchema, toParserChoice} from './wire-fields.ts';
 
 const lineSchema = z.object({
   name: z.string().nullish(),

@@ -9,13 +9,14 @@ import type {ToolFormat} from '../core/parsers/format.ts';
 import type {ParserToolChoice, ToolSpec} from '../core/parsers/output-parser.ts';
 import {loadParserPlugin} from '../core/parsers/parser-plugin.ts';
 import {ParserRegistry} from '../core/parsers/registry.ts';
+import {toolSpecs} from '../core/parsers/tool-specs.ts';
 import type {Logger} from '../core/util/logger.ts';
 import {parseBatch} from './batch.ts';
 import type {ParseOutputOptions} from './options.ts';
 import {cutText, messageFields, type ParseResult, parseText} from './parse-text.ts';
 import {deltaLines, resultLines} from './report.ts';
 import {sampleTemplate} from './sample-templates.ts';
-import {readFields, readJsonText, toolListSchema, toolSpecs} from './wire-fields.ts';
+import {readFields, readJsonText, toolListSchema} from './wire-fields.ts';
 
 export interface RunOptions extends ParseOutputOptions {
   /** File with the output; `-` is stdin, null = nothing was named. */

@@ -1,7 +1,7 @@
 /** Tools and tool choices as requests write them, read leniently from files. */
 import * as z from 'zod';
 import {UsageError} from '../core/errors.ts';
-import type {ParserToolChoice, ToolSpec} from '../core/parsers/output-parser.ts';
+import type {ParserToolChoice} from '../core/parsers/output-parser.ts';
 
 const schemaOfArguments = z.union([z.record(z.string(), z.unknown()), z.boolean()]);
 
@@ -15,10 +15,6 @@ export const toolChoiceSchema = z.union([
   z.enum(['none', 'auto', 'required']),
   z.object({function: z.object({name: z.string()})}),
 ]);
-
-export function toolSpecs(tools: z.infer<typeof toolListSchema>): ToolSpec[] {
-  return tools.map(({function: {name, parameters}}) => ({name, parameters: parameters ?? undefined}));
-}
 
 export function toParserChoice(choice: z.infer<typeof toolChoiceSchema>): ParserToolChoice {
   return typeof choice === 'object' ? {name: choice.function.name} : choice;

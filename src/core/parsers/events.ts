@@ -33,6 +33,8 @@ export type ChatEvent = {/** Index of the choice, 0..n-1. */ choice: number} & (
       logprobs: DecodedLogprobs[] | null;
       /** The meaning of the text; null when no parser reads it: all of it is the answer. */
       reading: Reading | null;
+      /** The choice ends with this text: its `finish` is the next event of the choice. */
+      isLast?: true;
     }
   | {
       type: 'finish';

@@ -65,21 +65,23 @@ export function isPlainString(schema: JsonSchema | undefined): boolean {
 /** Types that a schema allows; only `string` when it says nothing. */
 export function allowedTypes(schema: JsonSchema | undefined): ReadonlySet<SchemaType> {
   const types = new Set<SchemaType>();
-  collectTypes(schema, types, 0);
+  collectTypes(schema, types, new Set());
   return types.size === 0 ? new Set(['string']) : types;
 }
 
 const MAX_SCHEMA_DEPTH = 16;
 
-function collectTypes(schema: unknown, into: Set<SchemaType>, depth: number): void {
-  if (!isRecord(schema) || depth > MAX_SCHEMA_DEPTH) return;
+/** @param seen schemas that were looked at; parts may contain their whole */
+function collectTypes(schema: unknown, into: Set<SchemaType>, seen: Set<unknown>): void {
+  if (!isRecord(schema) || seen.has(schema)) return;
+  seen.add(schema);
   for (const name of [schema.type].flat()) {
     const type = typeof name === 'string' ? ALIASES[name.toLowerCase()] : undefined;
     if (type !== undefined) into.add(type);
   }
   if (Array.isArray(schema.enum)) for (const value of schema.enum) into.add(typeOfValue(value));
   for (const key of ['anyOf', 'oneOf', 'allOf']) {
-    for (const part of [schema[key] ?? []].flat()) collectTypes(part, into, depth + 1);
+    for (const part of [schema[key] ?? []].flat()) collectTypes(part, into, seen);
   }
 }
 

@@ -9,6 +9,7 @@ import {MarkerScanner} from '../machine/marker-scanner.ts';
 import type {JsonSchema} from '../output-parser.ts';
 import {coerceValue} from './coerce-value.ts';
 import {escapeJsonText} from './json-string.ts';
+import {itemSchema, propertySchema} from './schema-parts.ts';
 import {ANY_JSON} from './written-json.ts';
 
 export interface KeyValueOptions {
@@ -117,7 +118,7 @@ class KeyValueReader implements ArgumentReader {
     const key = unquote(written.replaceAll(quote, '').trim());
     this.#json += `${frame.count++ === 0 ? '{' : ', '}${JSON.stringify(key)}: `;
     frame.atKey = false;
-    frame.next = propertyOf(frame.schema, key);
+    frame.next = propertySchema(frame.schema, key);
     return true;
   }
 
@@ -145,7 +146,7 @@ class KeyValueReader implements ArgumentReader {
       count: 0,
       atKey: isObject,
       schema: frame.next,
-      next: isObject ? undefined : itemsOf(frame.next),
+      next: isObject ? undefined : itemSchema(frame.next),
     });
     return true;
   }
@@ -194,14 +195,4 @@ class KeyValueReader implements ArgumentReader {
 
 function unquote(key: string): string {
   return /^(["'])(.*)\1$/s.exec(key)?.[2] ?? key;
-}
-
-function propertyOf(schema: JsonSchema | undefined, key: string): JsonSchema | undefined {
-  const properties =
-    typeof schema === 'object' ? (schema.properties as Record<string, JsonSchema> | undefined) : undefined;
-  return properties?.[key];
-}
-
-function itemsOf(schema: JsonSchema | undefined): JsonSchema | undefined {
-  return typeof schema === 'object' ? (schema.items as JsonSchema | undefined) : undefined;
 }

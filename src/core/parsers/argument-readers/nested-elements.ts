@@ -13,7 +13,8 @@ import {
   withMarkers,
 } from '../argument-reader.ts';
 import type {JsonSchema} from '../output-parser.ts';
-import {coerceValue} from './coerce-value.ts';
+import {allowedTypes, coerceValue} from './coerce-value.ts';
+import {declaresProperties, itemSchema, propertySchema} from './schema-parts.ts';
 import {ANY_JSON} from './written-json.ts';
 
 export interface NestedElementsOptions {
@@ -150,19 +151,29 @@ function objectToJson(children: readonly Element[], schema: JsonSchema | undefin
 }
 
 function toJson(element: Element, schema: JsonSchema | undefined, item: string): string {
-  const {children} = element;
-  if (children.length === 0) return coerceValue(element.text, schema);
-  if (!children.every((child) => child.key === item)) return objectToJson(children, schema, item);
-  return `[${children.map((child) => toJson(child, itemsOf(schema), item)).join(', ')}]`;
+  const {children, text} = element;
+  if (children.length === 0) return emptyOf(text, schema) ?? coerceValue(text, schema);
+  if (!isList(children, schema, item)) return objectToJson(children, schema, item);
+  const ofItems = typeof schema === 'object' ? (itemSchema(schema) ?? ANY_JSON) : undefined;
+  return `[${children.map((child) => toJson(child, ofItems, item)).join(', ')}]`;
+}
+
+/** A list or an object without anything in it; undefined when the value may be a text. */
+function emptyOf(text: string, schema: JsonSchema | undefined): string | undefined {
+  const types = allowedTypes(schema);
+  if (text.trim() !== '' || types.has('string')) return undefined;
+  if (types.has('array')) return '[]';
+  return types.has('object') ? '{}' : undefined;
+}
+
+/** An object may have a key like that of items. */
+function isList(children: readonly Element[], schema: JsonSchema | undefined, item: string): boolean {
+  const types = allowedTypes(schema);
+  const mustBeObject = types.has('object') && !types.has('array');
+  return !mustBeObject && children.every((child) => child.key === item);
 }
 
 /** Below parameters whose schema says nothing, values are what they look like. */
 function propertyOf(schema: JsonSchema | undefined, key: string): JsonSchema | undefined {
-  if (typeof schema !== 'object') return undefined;
-  const properties = schema.properties as Record<string, JsonSchema> | undefined;
-  return properties === undefined ? ANY_JSON : properties[key];
-}
-
-function itemsOf(schema: JsonSchema | undefined): JsonSchema | undefined {
-  return typeof schema === 'object' ? ((schema.items as JsonSchema | undefined) ?? ANY_JSON) : undefined;
+  return declaresProperties(schema) || typeof schema !== 'object' ? propertySchema(schema, key) : ANY_JSON;
 }

@@ -45,6 +45,8 @@ describe('nested elements', () => {
     ['objects', element('o', element('b', 'true') + element('s', 'true')), '{"o": {"b": true, "s": "true"}}'],
     ['objects without a schema', element('free', element('x', '1')), '{"free": {"x": 1}}'],
     ['JSON in the place of elements', element('list', '[3]'), '{"list": [3]}'],
+    ['empty lists and objects', element('list', '') + element('free', ' '), '{"list": [], "free": {}}'],
+    ['objects with a key like that of items', element('free', element('item', '1')), '{"free": {"item": 1}}'],
     ['undeclared keys', element('x', '1'), '{"x": "1"}'],
     ['blanks between elements', ` \n${element('n', '1')}\n ${element('s', 'a')} `, '{"n": 1, "s": "a"}'],
     ['tags without the prefix', element('s', '<n>1</n>'), '{"s": "<n>1</n>"}'],
