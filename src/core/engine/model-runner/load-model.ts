@@ -161,6 +161,8 @@ async function openRunner(
     );
   } catch (cause) {
     environment.close();
+    if (device.gpu)
+      throw new ModelError(`${device.gpu.name} cannot load the model: ${(cause as Error).message}`, {cause});
     const hint = wasBuilt ? '' : ` Its cache may be damaged: without the folder ${folder} it is built again.`;
     throw new ModelError(`The built model cannot be loaded: ${(cause as Error).message}${hint}`, {cause});
   }
