@@ -31,10 +31,10 @@ export abstract class BaseCommand extends Command {
   /** Reads and checks everything that was given, and prints the warnings. */
   protected async resolveOptions<Schema extends z.ZodObject>(schema: Schema): Promise<Resolved<z.infer<Schema>>> {
     const {optionSpecs, positionalName} = this.ctor as typeof BaseCommand;
-    const {argv, warnings, origins} = await this.normalize(optionSpecs, positionalName);
+    const {argv, warnings, origins, labels} = await this.normalize(optionSpecs, positionalName);
     for (const warning of warnings) this.writeError(`Warning: ${warning}`);
     const {args, flags} = await this.parse(this.ctor, argv);
-    const options = optionsFromFlags(schema, optionSpecs, flags as RawFlags);
+    const options = optionsFromFlags(schema, optionSpecs, flags as RawFlags, labels);
     const positional = positionalName === null ? null : ((args[positionalName] as string | undefined) ?? null);
     const explained = resolvedOptions(optionSpecs, options, origins);
     if (positionalName === null) return {positional, args, options, explained};

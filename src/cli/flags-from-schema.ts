@@ -25,47 +25,48 @@ function oclifFlag(spec: OptionSpec): Interfaces.FlagInput[string] {
 
 /**
  * Converts the given texts and lets the schema fill in the rest.
+ * @param labels how messages name a flag that was not given on the command line
  * @throws UsageError that names the flag, the value and what is allowed
  */
 export function optionsFromFlags<Schema extends z.ZodObject>(
   schema: Schema,
   specs: readonly OptionSpec[],
   flags: RawFlags,
+  labels: Readonly<Record<string, string>> = {},
 ): z.infer<Schema> {
+  const labelOf = (spec: OptionSpec) => labels[spec.flag] ?? `--${spec.flag}`;
   const given = specs.filter((spec) => flags[spec.flag] !== undefined);
-  const values = Object.fromEntries(given.map((spec) => [spec.key, parsedValue(spec, flags[spec.flag])]));
+  const values = Object.fromEntries(
+    given.map((spec) => [spec.key, parsedValue(spec, labelOf(spec), flags[spec.flag])]),
+  );
   const result = schema.safeParse(values);
   if (result.success) return result.data;
-  throw schemaUsageError(result.error, specs, flags);
-}
-
-function schemaUsageError(error: z.ZodError, specs: readonly OptionSpec[], flags: RawFlags): UsageError {
-  const issue = error.issues[0]!;
+  const issue = result.error.issues[0]!;
   const spec = specs.find(({key}) => key === issue.path[0]);
-  if (!spec) return new UsageError(issue.message);
-  const isOwnText = issue.code === 'custom';
-  return invalidValue(spec, `--${spec.flag}`, flags[spec.flag], isOwnText ? issue.message : allowedValues(spec));
+  if (!spec) throw new UsageError(issue.message);
+  const allowed = issue.code === 'custom' ? issue.message : allowedValues(spec);
+  throw invalidValue(spec, labelOf(spec), flags[spec.flag], allowed);
 }
 
 /** The value that a text stands for; limits are left to the schema. */
-function parsedValue(spec: OptionSpec, raw: RawFlags[string]): unknown {
+function parsedValue(spec: OptionSpec, label: string, raw: RawFlags[string]): unknown {
   if (typeof raw !== 'string') return raw;
   if (spec.isNullable && spec.kind === 'integer' && raw === 'auto') return null;
-  if (spec.kind === 'integer' || spec.kind === 'number') return numberOf(spec, raw);
-  if (spec.kind === 'json') return jsonOf(spec, raw);
+  if (spec.kind === 'integer' || spec.kind === 'number') return numberOf(spec, label, raw);
+  if (spec.kind === 'json') return jsonOf(spec, label, raw);
   return raw;
 }
 
-function numberOf(spec: OptionSpec, raw: string): number {
+function numberOf(spec: OptionSpec, label: string, raw: string): number {
   const value = raw.trim() === '' ? Number.NaN : Number(raw);
-  if (Number.isNaN(value)) throw invalidValue(spec, `--${spec.flag}`, raw);
+  if (Number.isNaN(value)) throw invalidValue(spec, label, raw);
   return value;
 }
 
-function jsonOf(spec: OptionSpec, raw: string): unknown {
+function jsonOf(spec: OptionSpec, label: string, raw: string): unknown {
   try {
     return JSON.parse(raw);
   } catch (error) {
-    throw invalidValue(spec, `--${spec.flag}`, raw, `valid JSON (${(error as Error).message})`);
+    throw invalidValue(spec, label, raw, `valid JSON (${(error as Error).message})`);
   }
 }

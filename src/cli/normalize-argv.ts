@@ -36,12 +36,15 @@ export interface NormalizedArgv {
   warnings: string[];
   /** Where the value of each flag comes from; `positionalName` included. */
   origins: Record<string, Origin>;
+  /** How to name each given flag in a message: `--port`, `PARLANCE_PORT`, `port (server.yaml:1)`. */
+  labels: Record<string, string>;
 }
 
 /** The values of one flag; `['true']` or `['false']` for booleans. */
 interface Setting {
   values: string[];
   origin: Origin;
+  label: string;
 }
 
 /** A change to a JSON flag by a dotted name: `--flag.a.b+ value`. */
@@ -76,7 +79,12 @@ export function normalizeArgv(input: NormalizeInput): NormalizedArgv {
   mergeDotted(collected);
   readEnvironment(collected);
   for (const entry of input.configEntries) readConfigEntry(collected, entry);
-  return {argv: emit(collected), warnings: collected.warnings, origins: originsOf(collected)};
+  return {
+    argv: emit(collected),
+    warnings: collected.warnings,
+    origins: originsOf(collected),
+    labels: Object.fromEntries([...collected.settings].map(([flag, {label}]) => [flag, label])),
+  };
 }
 
 /** The file named by `--config` or its environment variable; null when there is none. The last one wins. */
@@ -143,7 +151,8 @@ function setOnCommandLine(collected: Collected, spec: OptionSpec, values: string
   if (earlier && !isList && earlier[0] !== values[0]) {
     collected.warnings.push(`--${spec.flag} is given more than once, the last one counts`);
   }
-  collected.settings.set(spec.flag, {values: earlier && isList ? [...earlier, ...values] : values, origin: 'flag'});
+  const all = earlier && isList ? [...earlier, ...values] : values;
+  collected.settings.set(spec.flag, {values: all, origin: 'flag', label: `--${spec.flag}`});
 }
 
 function readPositionalFlag(collected: Collected, name: string, inline: string | null, rest: string[]): void {
@@ -198,7 +207,7 @@ function applyForeignPolicy(collected: Collected, label: string, flag: VllmFlag,
     return;
   }
   const hint = flag.neutral.length > 0 ? `leave it out, or give the neutral value ${flag.neutral[0]}` : 'leave it out';
-  throw new UsageError(`${shown}: known from vLLM, not supported here`, {hint});
+  throw new UsageError(`${shown}: known from vLLM, not supported here: ${flag.reason}`, {hint});
 }
 
 function unknownFlag(collected: Collected, shown: string, name: string): UsageError {
@@ -292,7 +301,7 @@ function mergeDotted(collected: Collected): void {
   for (const [flag, changes] of collected.dotted) {
     const base = objectOf(flag, collected.settings.get(flag)?.values[0] ?? '{}');
     for (const change of changes) applyChange(base, change);
-    collected.settings.set(flag, {values: [JSON.stringify(base)], origin: 'flag'});
+    collected.settings.set(flag, {values: [JSON.stringify(base)], origin: 'flag', label: `--${flag}`});
   }
 }
 
@@ -326,7 +335,7 @@ function readEnvironment(collected: Collected): void {
     const name = spec.env.find((variable) => collected.env[variable]);
     if (name === undefined || collected.settings.has(spec.flag)) continue;
     const values = environmentValues(spec, name, collected.env[name]!);
-    collected.settings.set(spec.flag, {values, origin: 'env'});
+    collected.settings.set(spec.flag, {values, origin: 'env', label: name});
   }
 }
 
@@ -347,7 +356,7 @@ function readConfigEntry(collected: Collected, entry: ConfigEntry): void {
   if (collected.settings.has(spec.flag) || entry.value === null) return;
   const isNegated = !collected.byName.has(name);
   const values = isNegated ? [String(entry.value !== true)] : configValues(spec, entry);
-  collected.settings.set(spec.flag, {values, origin: 'file'});
+  collected.settings.set(spec.flag, {values, origin: 'file', label: configLabel(entry)});
 }
 
 function readConfigPositional(collected: Collected, name: string, entry: ConfigEntry): void {
@@ -370,8 +379,13 @@ function readForeignEntry(collected: Collected, name: string, entry: ConfigEntry
   applyForeignPolicy(collected, `${name} (${entry.place})`, flag, values);
 }
 
-function configValues(spec: OptionSpec, {key, value, place}: ConfigEntry): string[] {
-  const label = `${key} (${place})`;
+function configLabel({key, place}: ConfigEntry): string {
+  return `${key} (${place})`;
+}
+
+function configValues(spec: OptionSpec, entry: ConfigEntry): string[] {
+  const {value} = entry;
+  const label = configLabel(entry);
   if (spec.kind === 'boolean') return [booleanText(label, String(value))];
   if (spec.kind === 'list') return [value].flat().map(configText);
   if (spec.kind === 'json') return [typeof value === 'string' ? value : JSON.stringify(value)];

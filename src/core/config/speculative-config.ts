@@ -3,6 +3,7 @@
  * Drafts come from the text itself (method `ngram`); methods that need another model or other weights are refused.
  */
 import * as z from 'zod';
+import {jsonFlag} from './json-flag.ts';
 
 /** Checking more at once costs more than it can win. */
 const mostDraftTokens = 16;
@@ -23,15 +24,7 @@ const ngramSchema = z
     'prompt_lookup_min of at most prompt_lookup_max',
   );
 
-/** A flag takes any object; what is wrong inside is told with the name of the key. */
-export const speculativeConfigSchema = z.record(z.string(), z.unknown()).transform((value, context) => {
-  const {data, error} = ngramSchema.safeParse(value);
-  if (data) return data;
-  for (const {path, message} of error.issues) {
-    context.addIssue(path.length === 0 ? message : `${path.join('.')}: ${message}`);
-  }
-  return z.NEVER;
-});
+export const speculativeConfigSchema = jsonFlag(ngramSchema);
 
 export type SpeculativeConfig = z.infer<typeof speculativeConfigSchema>;
 

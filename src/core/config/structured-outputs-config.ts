@@ -3,6 +3,7 @@
  * mean the one that this program has; what a request states and what the server states both count.
  */
 import * as z from 'zod';
+import {jsonFlag} from './json-flag.ts';
 
 const configSchema = z.strictObject({
   backend: z.enum(['auto', 'xgrammar', 'guidance', 'outlines', 'lm-format-enforcer']).default('auto'),
@@ -16,15 +17,7 @@ const configSchema = z.strictObject({
   disable_fallback: z.boolean().optional(),
 });
 
-/** A flag takes any object; what is wrong inside is told with the name of the key. */
-export const structuredOutputsConfigSchema = z.record(z.string(), z.unknown()).transform((value, context) => {
-  const {data, error} = configSchema.safeParse(value);
-  if (data) return data;
-  for (const {path, message} of error.issues) {
-    context.addIssue(path.length === 0 ? message : `${path.join('.')}: ${message}`);
-  }
-  return z.NEVER;
-});
+export const structuredOutputsConfigSchema = jsonFlag(configSchema);
 
 export type StructuredOutputsConfig = Pick<
   z.infer<typeof configSchema>,

@@ -81,6 +81,13 @@ describe('optionsFromFlags', () => {
     expect(() => optionsFromFlags(schema, specs, flags)).toThrow(expect.objectContaining({message, exitCode: 2}));
   });
 
+  it('names the place of a value that did not come from the command line', () => {
+    const labels = {port: 'port (server.yaml:1)', body: 'PARLANCE_BODY'};
+    expect(() => optionsFromFlags(schema, specs, {port: 'x'}, labels)).toThrow('port (server.yaml:1) cannot be x');
+    expect(() => optionsFromFlags(schema, specs, {port: '-1'}, labels)).toThrow('port (server.yaml:1) cannot be -1');
+    expect(() => optionsFromFlags(schema, specs, {body: '{'}, labels)).toThrow('PARLANCE_BODY cannot be {');
+  });
+
   it('says what is wrong with broken JSON', () => {
     expect(() => optionsFromFlags(schema, specs, {body: '{"a"'})).toThrow(
       /^--body cannot be \{"a"\nallowed: valid JSON \(/,

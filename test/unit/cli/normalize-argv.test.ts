@@ -143,17 +143,17 @@ describe('the command line', () => {
     [
       'a vLLM flag that we lack',
       ['--hf-config-path', 'other'],
-      '--hf-config-path other: known from vLLM, not supported here | leave it out',
+      '--hf-config-path other: known from vLLM, not supported here: the model is built as its own config.json says; change it there | leave it out',
     ],
     [
       'a short vLLM flag that we lack',
       ['-tp', '2'],
-      '--tensor-parallel-size 2: known from vLLM, not supported here | leave it out, or give the neutral value 1',
+      '--tensor-parallel-size 2: known from vLLM, not supported here: a model runs whole, in one process on one device | leave it out, or give the neutral value 1',
     ],
     [
       'a vLLM switch that we lack',
       ['--enable-lora'],
-      '--enable-lora: known from vLLM, not supported here | leave it out',
+      '--enable-lora: known from vLLM, not supported here: adapters are not loaded; merge them into the weights | leave it out',
     ],
   ])('refuses %s', (_name, argv, message) => {
     expect(messageOf(() => normalize(argv))).toBe(message);
@@ -188,12 +188,7 @@ describe('warnings', () => {
       ['m'],
       ['--model works, but the model is better given without a flag: parlance serve m'],
     ],
-    [
-      'a vLLM flag without effect',
-      ['--swap-space', '4'],
-      [],
-      ['--swap-space 4: known from vLLM, no effect here'],
-    ],
+    ['a vLLM flag without effect', ['--swap-space', '4'], [], ['--swap-space 4: known from vLLM, no effect here']],
     ['a vLLM switch without effect', ['--enforce-eager'], [], ['--enforce-eager: known from vLLM, no effect here']],
     [
       'a vLLM switch that is switched off',
@@ -298,7 +293,7 @@ describe('environment and file', () => {
     [
       'a vLLM flag that we lack',
       entry('enable_lora', true),
-      'enable-lora (c.yaml:3): known from vLLM, not supported here | leave it out',
+      'enable-lora (c.yaml:3): known from vLLM, not supported here: adapters are not loaded; merge them into the weights | leave it out',
     ],
   ])('refuses %s in the file', (_name, configEntry, message) => {
     expect(messageOf(() => normalize([], {configEntries: [configEntry]}))).toBe(message);

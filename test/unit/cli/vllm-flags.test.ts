@@ -14,6 +14,11 @@ describe('vllmFlags', () => {
     expect(wrong.map(([name]) => name)).toEqual([]);
   });
 
+  it('says why a flag is refused', () => {
+    const mute = [...vllmFlags].filter(([, {policy, reason}]) => (policy === 'refused') !== reason.length > 10);
+    expect(mute.map(([name]) => name)).toEqual([]);
+  });
+
   it('maps every short spelling to a known flag', () => {
     expect([...shortVllmFlags.values()].filter((name) => !vllmFlags.has(name))).toEqual([]);
   });

@@ -21,12 +21,15 @@ describe('--speculative-config', () => {
   it.each<[object, string]>([
     [{...ngram, method: 'eagle'}, 'method: only the method "ngram", which needs no second model'],
     [{num_speculative_tokens: 4}, 'method: only the method "ngram"'],
-    [{method: 'ngram'}, 'num_speculative_tokens: Invalid input: expected number'],
-    [{...ngram, num_speculative_tokens: 0}, 'num_speculative_tokens: Too small: expected number to be >=1'],
-    [{...ngram, num_speculative_tokens: 17}, 'num_speculative_tokens: Too big: expected number to be <=16'],
-    [{...ngram, prompt_lookup_max: 0}, 'prompt_lookup_max: Too small'],
+    [{method: 'ngram'}, 'an object with num_speculative_tokens, which is missing'],
+    [{...ngram, num_speculative_tokens: 0}, 'num_speculative_tokens of at least 1'],
+    [{...ngram, num_speculative_tokens: 17}, 'num_speculative_tokens of at most 16'],
+    [{...ngram, prompt_lookup_max: 0}, 'prompt_lookup_max of at least 1'],
     [{...ngram, prompt_lookup_min: 5, prompt_lookup_max: 3}, 'prompt_lookup_min of at most prompt_lookup_max'],
-    [{...ngram, model: 'small'}, 'Unrecognized key: "model"'],
+    [
+      {...ngram, model: 'small'},
+      'the keys method, num_speculative_tokens, prompt_lookup_max, prompt_lookup_min; not model',
+    ],
   ])('refuses %j', (config, text) => {
     const {error} = speculativeConfigSchema.safeParse(config);
     expect(error?.issues.map(({message}) => message).join('; ')).toContain(text);
