@@ -89,6 +89,11 @@ async function isSocketInUse(path: string): Promise<boolean> {
   }
 }
 
+const socketFaults: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'a program listens there',
+  EACCES: 'its folder is missing or may not be written to',
+};
+
 /**
  * Binds a Unix socket; the file that a killed server left behind is replaced.
  * @throws UsageError with exit code 4
@@ -102,7 +107,7 @@ export async function listenOnSocket(server: Server, path: string): Promise<void
     });
   } catch (cause) {
     const {code, message} = cause as NodeJS.ErrnoException;
-    const reason = code === 'EADDRINUSE' ? 'a program listens there' : message;
+    const reason = socketFaults[code ?? ''] ?? message;
     throw new UsageError(`Cannot listen on the Unix socket ${path}: ${reason}.`, {exitCode: EXIT_CODE_ADDRESS, cause});
   }
 }

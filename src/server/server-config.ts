@@ -11,6 +11,9 @@ import {parserOptionsShape} from './parser-options.ts';
 const jsonObject = z.record(z.string(), z.unknown());
 const textList = z.array(z.string());
 
+/** An unset variable in a script leaves an empty key, which is none. */
+const withoutEmpty = (keys: readonly string[]) => keys.filter((key) => key !== '');
+
 /** As in the reference. */
 const DEFAULT_MAX_HEADER_BYTES = 4 * 1024 * 1024;
 /** Requests of up to this many bytes are read; the reference has no limit. */
@@ -79,13 +82,16 @@ export const serverOptionsSchema = z.object({
     group: 'Frontend',
     valueName: 'MODULE...',
   }),
-  apiKey: textList.default([]).meta({
-    description: 'Keys of which a request under /v1 must carry one as bearer token; no key = no check',
-    group: 'Frontend',
-    env: ['VLLM_API_KEY'],
-    secret: true,
-    firstPage: true,
-  }),
+  apiKey: textList
+    .default([])
+    .transform(withoutEmpty)
+    .meta({
+      description: 'Keys of which a request under /v1 must carry one as bearer token; no key = no check',
+      group: 'Frontend',
+      env: ['VLLM_API_KEY'],
+      secret: true,
+      firstPage: true,
+    }),
   servedModelName: textList.default([]).meta({
     description: 'Names that requests may use for the model; answers carry the first one',
     group: 'ModelConfig',

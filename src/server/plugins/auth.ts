@@ -33,7 +33,7 @@ function isKnownToken(token: string | null, keyDigests: Buffer[]): boolean {
 }
 
 export function registerAuth(app: FastifyInstance, apiKeys: readonly string[]): void {
-  const keyDigests = apiKeys.filter((key) => key !== '').map(digest);
+  const keyDigests = apiKeys.map(digest);
   if (keyDigests.length === 0) return;
   app.addHook('onRequest', async (request, reply) => {
     if (!isGuarded(request.url) || request.method === 'OPTIONS') return;

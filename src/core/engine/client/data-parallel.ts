@@ -27,7 +27,10 @@ export async function startDataParallelEngines(
   const share = divideMachine(config, numEngines, facts);
   const logger = options.logger ?? silentLogger;
   const {threads, kvCacheBytes} = share;
-  logger.info({numEngines, threads, kvCacheBytes}, `${numEngines} engines, each with ${threads} threads`);
+  logger.info(
+    {numEngines, threads, kvCacheBytes},
+    `${numEngines} engines, each with ${threads} ${threads === 1 ? 'thread' : 'threads'}`,
+  );
   const startOne = (index: number, given: ChildProcessEngineOptions) =>
     startChildProcessEngine(seeded(share, index), {...options, ...given, logger: withFields(logger, {engine: index})});
   const engines = await startAll(numEngines, startOne, options);

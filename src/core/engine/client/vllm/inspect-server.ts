@@ -52,12 +52,14 @@ export async function inspectServer(api: VllmApi, signal: AbortSignal): Promise<
   return {names: cards.map(({id}) => id), maxModelLen, version: `vLLM ${version}`};
 }
 
+const howToStart = 'Start vLLM there (vllm serve MODEL --enable-scale-out), or give another --engine-url';
+
 async function ask(api: VllmApi, route: string, signal: AbortSignal): Promise<unknown> {
   const {status, text} = await api.get(route, signal).catch((cause: Error & {code?: string}) => {
-    throw new ModelError(`${api.url} cannot be reached: ${cause.code ?? cause.message}.`, {cause});
+    throw new ModelError(`${api.url} cannot be reached: ${cause.code ?? cause.message}. ${howToStart}.`, {cause});
   });
   if (status === 401) throw fault(api, 'asks for a key. Give it with --engine-api-key');
-  if (status !== 200) throw fault(api, `answered ${route} with status ${status}`);
+  if (status !== 200) throw fault(api, `answered ${route} with status ${status}. ${howToStart}`);
   return parseOrNull(text);
 }
 
