@@ -42,12 +42,24 @@ const pieces = [
 ];
 const endText = '<end>';
 
-export const endTokenId = 256 + pieces.length;
+/** What closes texts of all kinds; preferred once a text is long. */
+const closing = ['"', '}', ']', '"}', '{}', '[]'];
+const longAfter = 80;
 
-export const smallVocabulary: TokenVocabulary = vocabulary([
-  ...Array.from({length: 256}, (_, byte) => Uint8Array.of(byte)),
-  ...[...pieces, endText].map((piece) => new TextEncoder().encode(piece)),
-]);
+/** The tokens of a test; the last one ends an answer. */
+interface SmallVocabulary {
+  tokens: TokenVocabulary;
+  endTokenId: number;
+  isClosing: (tokenId: number) => boolean;
+}
+
+/** @param closers further pieces that close something */
+function smallVocabularyWith(closers: readonly string[]): SmallVocabulary {
+  const spelled = [...pieces, ...closers, endText].map((piece) => new TextEncoder().encode(piece));
+  const tokens = vocabulary([...Array.from({length: 256}, (_, byte) => Uint8Array.of(byte)), ...spelled]);
+  const closingIds = new Set([...closing, ...closers].flatMap((text) => tokensSpelled(text, tokens)));
+  return {tokens, endTokenId: tokens.ends.length - 1, isClosing: (tokenId) => closingIds.has(tokenId)};
+}
 
 function vocabulary(tokens: Uint8Array[]): TokenVocabulary {
   const bytes = Uint8Array.from(tokens.flatMap((token) => [...token]));
@@ -55,6 +67,12 @@ function vocabulary(tokens: Uint8Array[]): TokenVocabulary {
   const ends = Uint32Array.from(tokens, (token) => (end += token.length));
   return {bytes, ends, specialTokenIds: [tokens.length - 1]};
 }
+
+const usual = smallVocabularyWith([]);
+
+export const smallVocabulary: TokenVocabulary = usual.tokens;
+
+export const endTokenId = usual.endTokenId;
 
 export function outputConstraint(
   overrides: Partial<OutputConstraint> & Pick<OutputConstraint, 'kind' | 'text'>,
@@ -69,55 +87,52 @@ export function outputConstraint(
   };
 }
 
-/** What closes texts of all kinds; preferred once a text is long. */
-const closing = new Set(['"', '}', ']', '"}', '{}', '[]'].flatMap((text) => tokensSpelled(text)));
-const longAfter = 80;
-
 /**
  * @param nextUniform random numbers in [0, 1)
+ * @param closers pieces that the vocabulary has, too, because they close what the constraint is about
  * @returns the text, once an end token came; null when it did not end
  */
 export function constrainedText(
   constraint: OutputConstraint,
   nextUniform: () => number,
   maxTokens = 2000,
+  closers: readonly string[] = [],
 ): string | null {
+  const small = closers.length === 0 ? usual : smallVocabularyWith(closers);
   const compiler = new ConstraintCompiler();
-  compiler.setVocabulary(smallVocabulary);
-  const params = samplingParams({eosTokenId: endTokenId, constraint});
+  compiler.setVocabulary(small.tokens);
+  const params = samplingParams({eosTokenId: small.endTokenId, constraint});
   const holder = compiler.holderFor({...params, constraint});
   const tokenIds: number[] = [];
-  const logits = new Float32Array(endTokenId + 1);
+  const logits = new Float32Array(small.endTokenId + 1);
   while (tokenIds.length < maxTokens) {
     logits.forEach((_, id) => {
-      logits[id] = nextUniform() + (tokenIds.length > longAfter ? preference(id) : 0);
+      logits[id] = nextUniform() + (tokenIds.length > longAfter ? preference(id, small) : 0);
     });
     holder.hold(logits, tokenIds);
     const tokenId = logits.indexOf(Math.max(...logits));
     if (logits[tokenId] === Number.NEGATIVE_INFINITY) throw new Error('no token is left');
-    if (tokenId === endTokenId) return spell(tokenIds);
+    if (tokenId === small.endTokenId) return spell(tokenIds, small.tokens);
     tokenIds.push(tokenId);
   }
   return null;
 }
 
-const preference = (tokenId: number): number =>
-  tokenId === endTokenId ? 3 : closing.has(tokenId) ? 2 : isBlank(tokenId) ? -1 : 0;
+const preference = (tokenId: number, {endTokenId: end, isClosing, tokens}: SmallVocabulary): number =>
+  tokenId === end ? 3 : isClosing(tokenId) ? 2 : isBlank(tokenId, tokens) ? -1 : 0;
 
-function bytesOf(tokenId: number): Uint8Array {
-  return smallVocabulary.bytes.subarray(
-    tokenId === 0 ? 0 : smallVocabulary.ends[tokenId - 1],
-    smallVocabulary.ends[tokenId],
-  );
+function bytesOf(tokenId: number, {bytes, ends}: TokenVocabulary): Uint8Array {
+  return bytes.subarray(tokenId === 0 ? 0 : ends[tokenId - 1], ends[tokenId]);
 }
 
-export const spell = (tokenIds: readonly number[]): string =>
-  new TextDecoder('utf-8', {fatal: true}).decode(Buffer.concat(tokenIds.map(bytesOf)));
+export const spell = (tokenIds: readonly number[], tokens: TokenVocabulary = smallVocabulary): string =>
+  new TextDecoder('utf-8', {fatal: true}).decode(Buffer.concat(tokenIds.map((id) => bytesOf(id, tokens))));
 
-const isBlank = (tokenId: number): boolean => [...bytesOf(tokenId)].every((byte) => byte <= 0x20);
+const isBlank = (tokenId: number, tokens: TokenVocabulary): boolean =>
+  [...bytesOf(tokenId, tokens)].every((byte) => byte <= 0x20);
 
-function tokensSpelled(text: string): number[] {
-  return Array.from({length: endTokenId}, (_, id) => id).filter((id) => Buffer.from(bytesOf(id)).toString() === text);
+function tokensSpelled(text: string, tokens: TokenVocabulary): number[] {
+  return Array.from(tokens.ends, (_, id) => id).filter((id) => Buffer.from(bytesOf(id, tokens)).toString() === text);
 }
 
 /** Whether a text, spelled in single bytes, is a complete answer. */

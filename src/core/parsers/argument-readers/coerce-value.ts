@@ -85,7 +85,7 @@ function collectTypes(schema: unknown, into: Set<SchemaType>, seen: Set<unknown>
   }
 }
 
-function typeOfValue(value: unknown): SchemaType {
+export function typeOfValue(value: unknown): SchemaType {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
   if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';

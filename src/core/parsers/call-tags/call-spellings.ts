@@ -5,8 +5,10 @@
 
 import type {SchemaType} from '../argument-readers/coerce-value.ts';
 import type {JsonSchema} from '../output-parser.ts';
+import {gemmaValues, MINIMAX, minimaxValues} from './nested-markups.ts';
+import {nestedObject} from './nested-values.ts';
 import {json, jsonArguments, literal, matching, sequence, type TagContent, textBetween} from './tag-content.ts';
-import {taggedParameters} from './tagged-parameters.ts';
+import {namesParameters, taggedParameters} from './tagged-parameters.ts';
 
 export interface CallSpelling {
   /** Stands in front of the first call and behind the last one. */
@@ -205,34 +207,27 @@ const plamo3: CallSpelling = {
   trigger: plamoMarker('begin_tool_requests'),
 };
 
-/** Inside the call the model is free: elements nest, and quotes are the format's own. */
-function freeInside(spelling: Omit<CallSpelling, 'content'>, end: string): CallSpelling {
-  return {...spelling, content: () => textBetween('', end)};
-}
+const minimaxM3: CallSpelling = {
+  section: [`${MINIMAX}<tool_call>\n`, `${MINIMAX}</tool_call>`],
+  begin: (name) => `${MINIMAX}<invoke name="${name}">`,
+  content: (schema, name) =>
+    namesParameters(schema)
+      ? sequence(nestedObject(minimaxValues, schema, name), literal('</invoke>'))
+      : textBetween('', `${MINIMAX}</invoke>`),
+  end: '\n',
+  separator: '',
+  trigger: `${MINIMAX}<tool_call>`,
+};
 
-const MINIMAX = ']<]minimax[>[';
-
-const minimaxM3 = freeInside(
-  {
-    section: [`${MINIMAX}<tool_call>\n`, `${MINIMAX}</tool_call>`],
-    begin: (name) => `${MINIMAX}<invoke name="${name}">`,
-    end: '\n',
-    separator: '',
-    trigger: `${MINIMAX}<tool_call>`,
-  },
-  `${MINIMAX}</invoke>`,
-);
-
-const gemma4 = freeInside(
-  {
-    begin: (name) => `<|tool_call>call:${name}{`,
-    end: '',
-    separator: '',
-    trigger: '<|tool_call>',
-    thought: ['<|channel>thought\n', '<channel|>'],
-  },
-  '}<tool_call|>',
-);
+const gemma4: CallSpelling = {
+  begin: (name) => `<|tool_call>call:${name}`,
+  content: (schema, name) =>
+    namesParameters(schema) ? nestedObject(gemmaValues, schema, name) : gemmaValues.anyObject,
+  end: '<tool_call|>',
+  separator: '',
+  trigger: '<|tool_call>',
+  thought: ['<|channel>thought\n', '<channel|>'],
+};
 
 const horizonSection = {
   section: ['<ifm|tool_calls>\n', '\n</ifm|tool_calls>'],

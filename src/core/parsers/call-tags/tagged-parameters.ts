@@ -3,8 +3,10 @@
  * as JSON. Without a schema to hold them to, parameters may have any name and any value.
  */
 
-import {allowedTypes, type SchemaType} from '../argument-readers/coerce-value.ts';
+import {allowedTypes, type SchemaType, typeOfValue} from '../argument-readers/coerce-value.ts';
+import {isRecord} from '../argument-readers/written-json.ts';
 import type {JsonSchema} from '../output-parser.ts';
+import {inlineReferences} from '../schema-references.ts';
 import {
   either,
   json,
@@ -34,7 +36,7 @@ const FREE_TYPES: readonly SchemaType[] = ['string', 'number', 'boolean', 'null'
 
 /** @param schema of the arguments object; true = held to nothing */
 export function taggedParameters(markup: TaggedParameters): (schema: JsonSchema) => TagContent {
-  return (schema) => (isHeld(schema) ? declaredParameters(markup, schema) : freeParameters(markup));
+  return (schema) => (namesParameters(schema) ? declaredParameters(markup, schema) : freeParameters(markup));
 }
 
 interface ObjectSchema extends Readonly<Record<string, unknown>> {
@@ -42,16 +44,17 @@ interface ObjectSchema extends Readonly<Record<string, unknown>> {
   required?: readonly string[];
 }
 
-/** False for a schema that names no parameters but allows them. */
-function isHeld(schema: JsonSchema): schema is ObjectSchema {
+/** False for a schema that names no parameters but allows them; it holds calls to nothing. */
+export function namesParameters(schema: JsonSchema): schema is ObjectSchema {
   if (typeof schema !== 'object') return false;
   return 'properties' in schema || schema.additionalProperties === false;
 }
 
 function declaredParameters(markup: TaggedParameters, schema: ObjectSchema): TagContent {
   const {properties = {}, required = [], $defs, definitions} = schema;
+  const {properties: known = {}} = inlineReferences(schema) as ObjectSchema;
   const parameters = Object.entries(properties).map(([key, value]) => {
-    const parameter = declaredParameter(markup, key, withDefinitions(value, {$defs, definitions}));
+    const parameter = declaredParameter(markup, key, known[key] ?? value, withDefinitions(value, {$defs, definitions}));
     return required.includes(key) ? parameter : optional(parameter);
   });
   return parameters.length === 0 ? literal('') : sequence(...parameters);
@@ -64,15 +67,27 @@ function withDefinitions(schema: JsonSchema, definitions: Readonly<Record<string
   return {...Object.fromEntries(given), ...schema};
 }
 
-function declaredParameter(markup: TaggedParameters, key: string, schema: JsonSchema): TagContent {
-  const type = typeOf(schema);
-  const choices = textChoices(schema);
+/** @param known what the references in the schema name */
+function declaredParameter(markup: TaggedParameters, key: string, known: JsonSchema, schema: JsonSchema): TagContent {
+  const listed = listedValues(known);
+  if (listed !== null) return listedParameter(markup, key, listed);
+  const type = typeOf(known);
   const {close} = markup;
-  if (choices !== null)
-    return parameter(markup, key, type, (open) => tag(open, either(...choices.map(literal)), close));
   if (type === 'string') return parameter(markup, key, type, (open) => textBetween(open, close));
   return parameter(markup, key, type, (open) => tag(open, json(schema), close));
 }
+
+/** Values of one type stand between the same tags. */
+function listedParameter(markup: TaggedParameters, key: string, values: readonly unknown[]): TagContent {
+  const types = [...new Set(values.map(typeOfValue))];
+  const parameters = types.map((type) => {
+    const texts = values.filter((value) => typeOfValue(value) === type).map(spell);
+    return parameter(markup, key, type, (open) => tag(open, either(...texts.map(literal)), markup.close));
+  });
+  return either(...parameters);
+}
+
+const spell = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** The type that the markup names; a value that may be text is text. */
 function typeOf(schema: JsonSchema): SchemaType {
@@ -80,12 +95,17 @@ function typeOf(schema: JsonSchema): SchemaType {
   return types.has('string') ? 'string' : [...types][0]!;
 }
 
-/** The only texts that a parameter may have; null = others, too. */
-function textChoices(schema: JsonSchema): string[] | null {
-  const values =
-    typeof schema === 'object' ? (schema.enum ?? (schema.const === undefined ? null : [schema.const])) : null;
-  if (!Array.isArray(values) || values.length === 0) return null;
-  return values.every((value) => typeof value === 'string') ? values : null;
+/** The only values that a parameter may have; null = others, too. */
+function listedValues(schema: unknown, seen = new Set<unknown>()): unknown[] | null {
+  if (!isRecord(schema) || seen.has(schema)) return null;
+  seen.add(schema);
+  if (Array.isArray(schema.enum) && schema.enum.length > 0) return schema.enum;
+  if ('const' in schema) return [schema.const];
+  if (schema.type === 'null') return [null];
+  const parts = schema.anyOf ?? schema.oneOf;
+  if (!Array.isArray(parts) || parts.length === 0) return null;
+  const lists = parts.map((part) => listedValues(part, seen));
+  return lists.every((values) => values !== null) ? lists.flat() : null;
 }
 
 function freeParameters(markup: TaggedParameters): TagContent {
