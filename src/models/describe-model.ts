@@ -60,7 +60,7 @@ async function describeGguf(path: string): Promise<WeightFacts> {
     const tensors = [...file.tensors.values()];
     return {
       kind: 'gguf',
-      files: [basename(path)],
+      files: file.paths.map((part) => basename(part)),
       numBytes: file.numBytes,
       architecture: file.architecture,
       contextLength: file.optionalInteger(`${file.architecture}.context_length`),

@@ -8,7 +8,9 @@ import {basename, dirname, join, resolve} from 'node:path';
 import type {DtypeName} from '../config/model-source-options.ts';
 import {ModelError} from '../errors.ts';
 import {findPackageRoot} from '../util/package-root.ts';
+import {wholePath} from './gguf/gguf-parts.ts';
 import {textFolderOf} from './gguf/gguf-text-files.ts';
+import {isGguf, isGgufModel} from './hub/choose-files.ts';
 import {chooseGraph} from './onnx-layout.ts';
 import {hasSafetensors} from './safetensors/safetensors-folder.ts';
 
@@ -52,14 +54,14 @@ export async function resolveModel(model: string | null, dtype: DtypeName = 'aut
   const stats = await stat(path).catch(() => null);
   if (!stats) throw missingModelError(model);
   if (stats.isDirectory()) return filesOfFolder(path, model, dtype);
-  if (isGguf(path) || (await startsAsGguf(path))) return filesWithWeights(dirname(path), path, model);
+  if (isGguf(path) || (await startsAsGguf(path))) return filesWithWeights(dirname(path), wholePath(path), model);
   if (path.toLowerCase().endsWith('.onnx')) return filesWithWeights(folderOfGraph(path), path, model);
   throw new ModelError(`The model ${model} is not a .gguf file. ${whatIsAllowed}`);
 }
 
 async function filesOfFolder(folder: string, displayName: string, dtype: DtypeName): Promise<ModelFiles> {
   const all = await readdir(folder);
-  const names = all.filter(isGguf).sort();
+  const names = [...new Set(all.filter(isGgufModel).map(wholePath))].sort();
   const [name, ...others] = names;
   const graphs = await graphsOf(folder, all);
   const isOther = name === undefined && hasSafetensors(all);
@@ -165,10 +167,6 @@ export async function findTextFiles(folder: string): Promise<TextFiles> {
 async function findTemplates(folder: string | null): Promise<Map<string, string>> {
   const names = folder === null ? [] : (await readdir(folder)).filter((name) => name.endsWith('.jinja')).sort();
   return new Map(names.map((name) => [basename(name, '.jinja'), join(folder!, name)]));
-}
-
-function isGguf(name: string): boolean {
-  return name.toLowerCase().endsWith('.gguf');
 }
 
 function missingModelError(model: string): ModelError {

@@ -1,56 +1,88 @@
 /**
- * A GGUF file opened for reading: typed access to its metadata and to the raw blocks of its tensors. The header is parsed
- * by `@huggingface/gguf`; every length and offset is checked against the file before anything is read or allocated.
+ * A GGUF file, or several parts of one, opened for reading: typed access to its metadata and to the raw blocks of its
+ * tensors. Headers are parsed by `@huggingface/gguf`; every length and offset is checked against the file before anything
+ * is read or allocated.
  */
 import {type FileHandle, open, stat} from 'node:fs/promises';
 import {GGMLQuantizationType, gguf} from '@huggingface/gguf';
 import {ModelError} from '../../errors.ts';
 import {type GgmlType, ggmlTypeOf, supportedGgmlTypes} from './ggml-types.ts';
+import {ggufPartsOf} from './gguf-parts.ts';
 
 export interface GgufTensor {
   name: string;
   type: GgmlType;
   /** Innermost first, as in the file: `[columns, rows]`. */
   shape: readonly number[];
-  /** Position in the file, in bytes. */
+  /** Which of the file's parts has it, from 0. */
+  part: number;
+  /** Position in the part, in bytes. */
   offset: number;
   numBytes: number;
 }
 
 export class GgufFile {
+  /** Of the first part. */
   readonly path: string;
+  /** All parts, in order. */
+  readonly paths: readonly string[];
   readonly numBytes: number;
   readonly architecture: string;
   readonly tensors: ReadonlyMap<string, GgufTensor>;
   readonly #metadata: Readonly<Record<string, unknown>>;
-  readonly #handle: FileHandle;
+  readonly #handles: readonly FileHandle[];
 
-  private constructor(path: string, numBytes: number, header: Header, handle: FileHandle) {
-    this.path = path;
-    this.numBytes = numBytes;
-    this.#metadata = header.metadata;
-    this.#handle = handle;
+  private constructor(headers: readonly Header[], handles: readonly FileHandle[]) {
+    const [first] = headers as [Header];
+    this.path = first.path;
+    this.paths = headers.map(({path}) => path);
+    this.numBytes = headers.reduce((sum, {numBytes}) => sum + numBytes, 0);
+    this.#metadata = first.metadata;
+    this.#handles = handles;
     this.architecture = this.text('general.architecture');
     this.tensors = new Map(
-      header.tensors.map((info) => [info.name, toTensor(info, header.dataOffset, numBytes, path)]),
+      headers.flatMap((header, part) => header.tensors.map((info) => [info.name, toTensor(info, header, part)])),
     );
+    this.#checkParts(headers);
   }
 
-  /** @throws ModelError when the file is missing, no GGUF file, cut off or holds types that cannot be read */
+  /**
+   * @param path a file; with a name such as `x-00001-of-00003.gguf` one of the parts, the others beside it
+   * @throws ModelError when one is missing, no GGUF file, cut off or holds types that cannot be read
+   */
   static async open(path: string): Promise<GgufFile> {
-    const numBytes = await fileSize(path);
-    const header = await readHeader(path);
-    if (header.dataOffset > numBytes) {
+    const paths = await ggufPartsOf(path);
+    const headers: Header[] = [];
+    for (const part of paths) headers.push(await readHeader(part));
+    const handles: FileHandle[] = [];
+    try {
+      for (const part of paths) handles.push(await open(part, 'r'));
+      return new GgufFile(headers, handles);
+    } catch (error) {
+      await Promise.all(handles.map((handle) => handle.close()));
+      throw error;
+    }
+  }
+
+  /** Names of files can be changed; what each says of itself must agree. */
+  #checkParts(headers: readonly Header[]): void {
+    const numParts = this.optionalInteger('split.count') ?? 1;
+    if (Math.max(numParts, 1) !== headers.length) {
       throw new ModelError(
-        `${path} is cut off: its header ends at byte ${header.dataOffset}, the file has ${numBytes}.`,
+        `${this.path} is one part of ${numParts}, but its name says ${headers.length}. ` +
+          'Parts need the names that llama-gguf-split gave them: name-00001-of-00002.gguf and so on.',
       );
     }
-    const handle = await open(path, 'r');
-    try {
-      return new GgufFile(path, numBytes, header, handle);
-    } catch (error) {
-      await handle.close();
-      throw error;
+    for (const [part, {path, metadata}] of headers.entries()) {
+      const no = metadata['split.no'];
+      if (headers.length > 1 && Number(no) !== part)
+        throw new ModelError(`${path} says that it is part ${Number(no) + 1}, not ${part + 1}.`);
+    }
+    const numTensors = this.optionalInteger('split.tensors.count');
+    if (headers.length > 1 && numTensors !== null && numTensors !== this.tensors.size) {
+      throw new ModelError(
+        `${this.path} and its other parts have ${this.tensors.size} tensors, but ${numTensors} belong to the model. Are they parts of one model?`,
+      );
     }
   }
 
@@ -122,18 +154,20 @@ export class GgufFile {
 
   /** @returns the raw blocks of a tensor */
   async readTensor(tensor: GgufTensor): Promise<Uint8Array> {
+    const handle = this.#handles[tensor.part] as FileHandle;
     const bytes = new Uint8Array(tensor.numBytes);
     let done = 0;
     while (done < bytes.length) {
-      const {bytesRead} = await this.#handle.read(bytes, done, bytes.length - done, tensor.offset + done);
-      if (bytesRead === 0) throw new ModelError(`${this.path} ended while tensor "${tensor.name}" was read.`);
+      const {bytesRead} = await handle.read(bytes, done, bytes.length - done, tensor.offset + done);
+      if (bytesRead === 0)
+        throw new ModelError(`${this.paths[tensor.part]} ended while tensor "${tensor.name}" was read.`);
       done += bytesRead;
     }
     return bytes;
   }
 
-  close(): Promise<void> {
-    return this.#handle.close();
+  async close(): Promise<void> {
+    await Promise.all(this.#handles.map((handle) => handle.close()));
   }
 
   #missing(key: string): ModelError {
@@ -154,7 +188,10 @@ interface TensorHeader {
   offset: bigint;
 }
 
+/** Of one file. */
 interface Header {
+  path: string;
+  numBytes: number;
   metadata: Readonly<Record<string, unknown>>;
   tensors: readonly TensorHeader[];
   dataOffset: number;
@@ -169,6 +206,16 @@ async function fileSize(path: string): Promise<number> {
 }
 
 async function readHeader(path: string): Promise<Header> {
+  const numBytes = await fileSize(path);
+  const header = await parseHeader(path);
+  // A first part may have metadata only.
+  if (header.dataOffset > numBytes && header.tensors.length > 0) {
+    throw new ModelError(`${path} is cut off: its header ends at byte ${header.dataOffset}, the file has ${numBytes}.`);
+  }
+  return {...header, path, numBytes};
+}
+
+async function parseHeader(path: string): Promise<Omit<Header, 'path' | 'numBytes'>> {
   try {
     const {metadata, tensorInfos, tensorDataOffset, littleEndian} = await gguf(path, {allowLocalFile: true});
     if (!littleEndian) throw new Error('big-endian files are not supported');
@@ -180,7 +227,7 @@ async function readHeader(path: string): Promise<Header> {
   }
 }
 
-function toTensor(info: TensorHeader, dataOffset: number, fileBytes: number, path: string): GgufTensor {
+function toTensor(info: TensorHeader, {path, dataOffset, numBytes: fileBytes}: Header, part: number): GgufTensor {
   const type = ggmlTypeOf(info.dtype);
   if (!type) {
     throw new ModelError(
@@ -202,5 +249,5 @@ function toTensor(info: TensorHeader, dataOffset: number, fileBytes: number, pat
       `${path} is cut off: tensor "${info.name}" ends at byte ${offset + numBytes}, the file has ${fileBytes}.`,
     );
   }
-  return {name: info.name, type, shape, offset, numBytes};
+  return {name: info.name, type, shape, part, offset, numBytes};
 }

@@ -4,6 +4,7 @@
  */
 import type {DtypeName} from '../../config/model-source-options.ts';
 import {ModelError} from '../../errors.ts';
+import {missingParts, parsePartName, partNames, wholePath} from '../gguf/gguf-parts.ts';
 import {chooseGraph, dataFilesOf, graphDtypes} from '../onnx-layout.ts';
 
 /** What a repository says of one file. */
@@ -88,43 +89,64 @@ function chooseSafetensors<File extends RepoFile>(files: readonly File[]): Weigh
 }
 
 function chooseGguf<File extends RepoFile>(files: readonly File[], {name}: Wish): Weights<File> | null {
-  const models = files.filter(isGgufModel);
+  const models = wholeModels(files.filter(({path}) => isGgufModel(path)));
   const preferred = ggufPreference
-    .map((wanted) => models.find(({path}) => quantizationOf(path) === wanted && !isShard(path)))
-    .find((file) => file !== undefined);
-  const file = models.length === 1 ? models[0] : preferred;
-  if (file) return oneGguf(file, name, models);
+    .map((wanted) => models.find(({path}) => quantizationOf(path) === wanted))
+    .find((model) => model !== undefined);
+  const model = models.length === 1 ? models[0] : preferred;
+  if (model) return oneGguf(model, name, models);
   if (models.length === 0) return null;
   throw new ModelError(
-    `${name} has ${models.length} .gguf files: ${listed(models)}. Say which, for example ${name}:${selectorOf(models[0] as File)}.`,
+    `${name} has ${models.length} .gguf files: ${listed(models)}. Say which, for example ${name}:${selectorOf(models[0] as WholeModel<File>)}.`,
   );
 }
 
 function chooseSelected<File extends RepoFile>(files: readonly File[], selector: string, {name}: Wish): Weights<File> {
-  const found = files.filter(({path}) => /\.(gguf|onnx)$/i.test(path) && matches(path, selector));
-  const [file] = found;
+  const found = wholeModels(files.filter(({path}) => /\.(gguf|onnx)$/i.test(path))).filter(({parts}) =>
+    parts.some(({path}) => matches(path, selector)),
+  );
+  const [model] = found;
   if (found.length > 1) {
     throw new ModelError(`${name}:${selector} fits ${found.length} files: ${listed(found)}. Name one of them.`);
   }
-  if (file && isGguf(file.path)) return oneGguf(file, name, [file]);
-  if (file) return oneGraph(files, file);
-  const choices = files.filter(isGgufModel);
+  if (model && isGguf(model.path)) return oneGguf(model, name, [model]);
+  if (model) return oneGraph(files, model.parts[0] as File);
+  const choices = wholeModels(files.filter(({path}) => isGgufModel(path)));
   const advice = choices.length > 0 ? ` There are: ${listed(choices)}.` : '';
   throw new ModelError(`${name} has no file for "${selector}".${advice}`);
 }
 
-function oneGguf<File extends RepoFile>(file: File, name: string, all: readonly File[]): Weights<File> {
-  if (isShard(file.path)) {
-    throw new ModelError(
-      `${name}: ${file.path} is one part of several, and GGUF files in parts cannot be read. Join them with llama-gguf-split --merge.`,
-    );
+/** A file, or the parts of one. */
+interface WholeModel<File extends RepoFile> extends RepoFile {
+  parts: File[];
+}
+
+function wholeModels<File extends RepoFile>(files: readonly File[]): WholeModel<File>[] {
+  const byPath = new Map<string, WholeModel<File>>();
+  for (const file of files) {
+    const path = wholePath(file.path);
+    const model = byPath.get(path) ?? {path, numBytes: 0, parts: []};
+    byPath.set(path, {path, numBytes: model.numBytes + file.numBytes, parts: [...model.parts, file]});
   }
-  const others = all.filter((other) => other !== file);
+  return [...byPath.values()];
+}
+
+/** @throws ModelError when a part is missing */
+function oneGguf<File extends RepoFile>(
+  model: WholeModel<File>,
+  name: string,
+  all: readonly WholeModel<File>[],
+): Weights<File> {
+  const partName = parsePartName(model.path);
+  const there = new Set(model.parts.map(({path}) => path));
+  const missing = partName === null ? [] : partNames(partName).filter((path) => !there.has(path));
+  if (missing.length > 0) throw missingParts((model.parts[0] as File).path, name, missing);
+  const others = all.filter((other) => other !== model);
   const note =
     others.length === 0
       ? null
-      : `${name}: takes ${file.path}; others are chosen with a colon, for example ${name}:${selectorOf(others[0] as File)} (there are ${listed(others)})`;
-  return {kind: 'gguf', weightsPath: file.path, weights: [file], note};
+      : `${name}: takes ${model.path}; others are chosen with a colon, for example ${name}:${selectorOf(others[0] as WholeModel<File>)} (there are ${listed(others)})`;
+  return {kind: 'gguf', weightsPath: model.path, weights: model.parts, note};
 }
 
 function chooseOnnx<File extends RepoFile>(
@@ -147,17 +169,13 @@ function oneGraph<File extends RepoFile>(files: readonly File[], graph: File): W
   return {kind: 'onnx', weightsPath: graph.path, weights: [graph, ...data], note: null};
 }
 
-function isGguf(path: string): boolean {
+export function isGguf(path: string): boolean {
   return path.toLowerCase().endsWith('.gguf');
 }
 
 /** Projectors of pictures and tables for quantizing lie beside models under the same ending. */
-function isGgufModel({path}: RepoFile): boolean {
+export function isGgufModel(path: string): boolean {
   return isGguf(path) && !/(?:^|[-_./])(?:mmproj|imatrix)/i.test(path);
-}
-
-function isShard(path: string): boolean {
-  return /-\d{5}-of-\d{5}\.gguf$/i.test(path);
 }
 
 /** The quantization that a file's name says, in capitals; null when it says none. */

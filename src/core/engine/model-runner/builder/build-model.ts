@@ -3,6 +3,7 @@ import {stat} from 'node:fs/promises';
 import path from 'node:path';
 import {ModelError} from '../../../errors.ts';
 import {GgufFile} from '../../../model/gguf/gguf-file.ts';
+import {ggufPartsOf} from '../../../model/gguf/gguf-parts.ts';
 import {SafetensorsFolder, weightFilesOf} from '../../../model/safetensors/safetensors-folder.ts';
 import {readJsonObject} from '../../../util/read-json.ts';
 import {checkShapes} from './check-shapes.ts';
@@ -57,7 +58,7 @@ export async function builtModel(weightsPath: string, options: BuildOptions): Pr
   };
   const sources = isFolder
     ? [path.join(weightsPath, configName), ...(await weightFilesOf(weightsPath))]
-    : [weightsPath];
+    : await ggufPartsOf(weightsPath);
   return cachedModel(sources, key, cacheFolder, (folder) =>
     withWeights(weightsPath, quantization, (weights) => buildModel(weights, folder, options)),
   );

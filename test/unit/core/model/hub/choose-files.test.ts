@@ -78,11 +78,21 @@ describe('chooseFiles', () => {
     expect(chooseFiles(quantized, wish({selector})).weightsPath).toBe(path);
   });
 
+  it.each([null, 'F16', '*00002*', 'split/Model-F16-00001-of-00003.gguf'])(
+    'takes all parts of a model for %s',
+    (selector) => {
+      const parts = [1, 2, 3].map((part) => `split/Model-F16-0000${part}-of-00003.gguf`);
+      const choice = chooseFiles(filesOf('Model-Q2_K.gguf', 'config.json', ...parts), wish({selector}));
+      expect(choice).toMatchObject({kind: 'gguf', weightsPath: parts[0]});
+      expect(pathsOf(choice.weights)).toEqual(parts);
+    },
+  );
+
   it.each([
     [quantized, 'Q3_K', 'has no file for "Q3_K". There are: Model-Q8_0.gguf'],
     [quantized, '*.gguf', 'fits 5 files'],
     [quantized, 'constructor', 'has no file for "constructor"'],
-    [quantized, '*00001*', 'llama-gguf-split --merge'],
+    [quantized, '*00001*', 'owner/model lacks split/Model-F16-00002-of-00002.gguf'],
     [filesOf('a-IQ1_S.gguf', 'b-IQ1_M.gguf'), null, 'for example owner/model:IQ1_S'],
     [filesOf('pytorch_model.bin'), null, 'pytorch_model.bin, which is of a kind that cannot be loaded'],
     [[], null, 'no weights that can be served'],
