@@ -9,7 +9,7 @@ import {type Beam, type BeamSearch, checkBeamAllowlist, searchBeams} from './bea
 import type {GenerationConfig, SamplingDefaults} from './config/generation-config.ts';
 import type {StructuredOutputsConfig} from './config/structured-outputs-config.ts';
 import type {EngineClient} from './engine/client/engine-client.ts';
-import type {EngineRequest} from './engine/protocol.ts';
+import type {EngineRequest, SequenceOutput} from './engine/protocol.ts';
 import {ValidationError} from './errors.ts';
 import type {Tokenizer} from './model/tokenizer.ts';
 import {decodePromptLogprobs} from './output/logprobs.ts';
@@ -180,9 +180,18 @@ class RunningGeneration implements Generation {
   async *#generate(): AsyncGenerator<ChatEvent, void, undefined> {
     if (this.#generation.request.use_beam_search) return yield* this.#generateBeams();
     const choices = await this.#openChoices();
-    const run = (index: number, leave: AbortSignal) => this.#runChoice(index, choices[index]!, leave);
     const {signal} = this.#generation;
-    for await (const {index, value} of mergeStreams(choices.length, run, {signal})) yield* toEvents(index, value);
+    const run = (index: number, leave: AbortSignal) => this.#runChoice(index, choices[index]!, leave);
+    // Without streams to merge there are layers less, for each token of each stream.
+    if (choices.length === 1) {
+      const reading = this.#readChoice(0, choices[0]!);
+      for await (const output of this.#outputsOf(0, choices[0]!, signal)) {
+        for (const event of reading.read(output)) yield event;
+        if (reading.isFinished) return;
+      }
+      return;
+    }
+    for await (const {value} of mergeStreams(choices.length, run, {signal})) yield value;
   }
 
   /** The best beams of each prompt, whole, after the last step. */
@@ -270,19 +279,36 @@ class RunningGeneration implements Generation {
   }
 
   /** Ends when the choice does; a stop string ends it before the engine would. */
-  async *#runChoice(index: number, choice: Choice, signal: AbortSignal): AsyncGenerator<ChoiceDelta, void, undefined> {
-    const {engine, tokenizer} = this.#parts;
-    const {prompt, resolved} = choice;
-    const reader = choice.reader?.openChoice() ?? null;
+  async *#runChoice(index: number, choice: Choice, signal: AbortSignal): AsyncGenerator<ChatEvent, void, undefined> {
+    const reading = this.#readChoice(index, choice);
+    for await (const output of this.#outputsOf(index, choice, signal)) {
+      for (const event of reading.read(output)) yield event;
+      if (reading.isFinished) return;
+    }
+  }
+
+  #outputsOf(index: number, choice: Choice, signal: AbortSignal): AsyncGenerator<SequenceOutput, void, undefined> {
+    return this.#parts.engine.generate(this.#engineRequest(index, choice), {signal});
+  }
+
+  /** From outputs of the engine to events. */
+  #readChoice(index: number, {prompt, resolved, reader: answerReader}: Choice) {
+    const {tokenizer} = this.#parts;
+    const reader = answerReader?.openChoice() ?? null;
     const processor = new OutputProcessor({tokenizer, promptTokenIds: prompt.tokenIds, text: resolved.text, reader});
-    for await (const output of engine.generate(this.#engineRequest(index, choice), {signal})) {
+    const read = (output: SequenceOutput): ChatEvent[] => {
       this.#noteCachedTokens(prompt, output.numCachedTokens);
       this.#notePromptLogprobs(prompt, output.promptLogprobs);
       const delta = processor.process(output);
       this.#timer.note(output, delta?.tokenIds.length ?? 0);
-      if (delta) yield {...delta, numTokens: processor.numTokens, reader};
-      if (processor.isFinished) return;
-    }
+      return delta ? toEvents(index, Object.assign(delta, {numTokens: processor.numTokens, reader})) : [];
+    };
+    return {
+      read,
+      get isFinished() {
+        return processor.isFinished;
+      },
+    };
   }
 
   /** The first choice of a prompt that starts counts for it. */
@@ -356,13 +382,13 @@ function checkPromptIds(tokenIds: readonly number[], vocabSize: number): void {
 }
 
 /** What one output of a choice means. */
-export function* toEvents(choice: number, delta: ChoiceDelta): Generator<ChatEvent, void, undefined> {
+export function toEvents(choice: number, delta: ChoiceDelta): ChatEvent[] {
   const {text, tokenIds, logprobs, stopReason, numTokens, reader} = delta;
   const reading = reader?.take() ?? null;
-  if (tokenIds.length > 0 || text !== '' || (reading?.pieces.length ?? 0) > 0) {
-    yield {choice, type: 'delta', text, tokenIds, logprobs, reading};
-  }
-  if (delta.finishReason === null) return;
+  const isSilent = tokenIds.length === 0 && text === '' && (reading?.pieces.length ?? 0) === 0;
+  const news: ChatEvent = {choice, type: 'delta', text, tokenIds, logprobs, reading};
+  if (delta.finishReason === null) return isSilent ? [] : [news];
   const finishReason = reader?.finishReason(delta.finishReason) ?? delta.finishReason;
-  yield {choice, type: 'finish', finishReason, stopReason, numTokens};
+  const finish: ChatEvent = {choice, type: 'finish', finishReason, stopReason, numTokens};
+  return isSilent ? [finish] : [{...news, isLast: true}, finish];
 }

@@ -10,7 +10,7 @@ import type {Generation} from '../core/llm.ts';
 import type {ChatEvent} from '../core/parsers/events.ts';
 import type {ActiveRequest} from './active-requests.ts';
 import {isServerFault} from './error-response.ts';
-import {type ChatOutput, readOutputs} from './openai/chat-outputs.ts';
+import {type ChatOutput, OutputJoiner, pushOutputs} from './openai/chat-outputs.ts';
 import {integerHeader} from './read-request.ts';
 import {sendJson} from './send-json.ts';
 import type {ServerContext} from './server-context.ts';
@@ -106,18 +106,19 @@ function start({start, id, request}: GenerationCall, {signal}: ActiveRequest): P
   });
 }
 
-/** An engine check: like the others of its kind it fails when the events are first read. */
-async function* withRankCheck(
-  request: FastifyRequest,
-  events: AsyncGenerator<ChatEvent, void, undefined>,
-  {llm}: ServerContext,
-): AsyncGenerator<ChatEvent, void, undefined> {
+type Events = AsyncGenerator<ChatEvent, void, undefined>;
+
+function withRankCheck(request: FastifyRequest, events: Events, {llm}: ServerContext): Events {
   const rank = integerHeader(request, RANK_HEADER);
   const numRanks = llm.engineStates().length;
-  if (rank !== null && (rank < 0 || rank >= numRanks)) {
-    throw new ValidationError(`data_parallel_rank ${rank} is out of range [0, ${numRanks}).`);
-  }
-  yield* events;
+  const isInRange = rank === null || (rank >= 0 && rank < numRanks);
+  return isInRange ? events : failingEvents(`data_parallel_rank ${rank} is out of range [0, ${numRanks}).`);
+}
+
+/** An engine check: like the others of its kind it fails when the events are first read. */
+// biome-ignore lint/correctness/useYield: it has no events
+async function* failingEvents(message: string): Events {
+  throw new ValidationError(message);
 }
 
 function countsOf(generation: Generation): PromptCounts {
@@ -141,7 +142,17 @@ async function streamAnswer(call: RunningCall, form: StreamForm, context: Server
 }
 
 async function sendChunks({active, generation, events}: RunningCall, form: StreamForm, writer: SseWriter) {
-  for await (const output of readOutputs(events)) await writer.send(form.push(output));
+  const joiner = new OutputJoiner();
+  try {
+    for await (const event of events) {
+      const output = joiner.push(event);
+      // Waiting where there is nothing to wait for would cost a turn for each token.
+      const room = output && writer.send(form.push(output));
+      if (room) await room;
+    }
+  } finally {
+    for (const output of joiner.rest()) await writer.send(form.push(output));
+  }
   if (active.signal.aborted) await writer.send(form.abort());
   await writer.send(form.end(countsOf(generation)));
 }
@@ -152,7 +163,7 @@ function reportStreamError({request}: RunningCall, error: unknown, {logger}: Ser
 }
 
 async function sendWholeAnswer({reply, active, generation, events}: RunningCall, form: WholeForm) {
-  for await (const output of readOutputs(events)) form.push(output);
+  await pushOutputs(events, form);
   if (active.signal.aborted) form.abort();
   return sendJson(reply, 200, form.toResponse(countsOf(generation)));
 }

@@ -24,6 +24,7 @@ export type Family = (labels: Labels) => Cell;
 
 export class MetricRegistry {
   readonly #registry = new Registry();
+  readonly #gatherers: (() => void)[] = [];
 
   /** @param spec with the `_total` of the name, as the page shows it */
   counter(spec: FamilySpec): Family {
@@ -32,7 +33,7 @@ export class MetricRegistry {
     return cached((labels) => {
       created(labels);
       counter.inc(labels, 0);
-      return {add: (value) => counter.inc(labels, value)};
+      return this.#gathered((sum) => counter.inc(labels, sum));
     });
   }
 
@@ -70,7 +71,22 @@ export class MetricRegistry {
 
   /** The page. */
   async render(): Promise<string> {
+    for (const handOver of this.#gatherers) handOver();
     return withPythonBounds(await this.#registry.metrics());
+  }
+
+  /** Adding is done for every token, so sums are kept here until the page is made. */
+  #gathered(handOver: (sum: number) => void): Cell {
+    let sum = 0;
+    this.#gatherers.push(() => {
+      handOver(sum);
+      sum = 0;
+    });
+    return {
+      add(value) {
+        sum += value;
+      },
+    };
   }
 
   #created({help, labelNames}: FamilySpec, name: string): (labels: Labels) => void {

@@ -34,15 +34,24 @@ export class AsyncQueue<T> implements AsyncIterable<T> {
     this.end();
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+  /**
+   * What has been pushed since the last call; waits while there is nothing. One reader only.
+   * @returns null after the end
+   * @throws the failure
+   */
+  async take(): Promise<T | null> {
     for (;;) {
       const pending = this.#pending;
       this.#pending = null;
-      if (pending) yield pending.item;
-      else if (this.#failure) throw this.#failure.error;
-      else if (this.#isEnded) return;
-      else await new Promise<void>((resolve) => (this.#wakeReader = resolve));
+      if (pending) return pending.item;
+      if (this.#failure) throw this.#failure.error;
+      if (this.#isEnded) return null;
+      await new Promise<void>((resolve) => (this.#wakeReader = resolve));
     }
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+    for (let item = await this.take(); item !== null; item = await this.take()) yield item;
   }
 
   #wake(): void {

@@ -7,12 +7,14 @@ import {JsonFloat} from './parse-json.ts';
 
 /** Properties that are undefined are left out. */
 export function writeJson(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (value === null) return 'null';
   if (typeof value === 'number') return Number.isInteger(value) ? String(value) : floatText(value);
   if (typeof value === 'bigint') return value.toString();
+  if (Array.isArray(value)) return writeArray(value);
   if (value instanceof JsonFloat) return floatText(value.value);
   if (value instanceof Map) return writeObject([...value]);
-  if (Array.isArray(value)) return `[${value.map(writeJson).join(',')}]`;
-  if (isPlain(value)) return writeObject(Object.entries(value));
+  if (isPlain(value)) return writeFields(value);
   return JSON.stringify(value) ?? 'null';
 }
 
@@ -21,6 +23,35 @@ function floatText(value: number): string {
   if (Object.is(value, -0)) return '-0.0';
   const text = String(value);
   return /^-?\d+$/.test(text) ? `${text}.0` : text;
+}
+
+/** Written once for each token of each stream: no lists in between. */
+function writeArray(values: readonly unknown[]): string {
+  let text = '[';
+  for (let index = 0; index < values.length; index++) text += (index === 0 ? '' : ',') + writeJson(values[index]);
+  return `${text}]`;
+}
+
+function writeFields(fields: object): string {
+  let text = '{';
+  for (const key of Object.keys(fields)) {
+    const value = (fields as Record<string, unknown>)[key];
+    if (value === undefined) continue;
+    text += (text === '{' ? '' : ',') + quotedKey(key) + writeJson(value);
+  }
+  return `${text}}`;
+}
+
+/** Keys as they stand before their value. Bodies have few different ones, but clients may send any. */
+const quotedKeys = new Map<string, string>();
+const mostQuotedKeys = 1000;
+
+function quotedKey(key: string): string {
+  const known = quotedKeys.get(key);
+  if (known !== undefined) return known;
+  const quoted = `${JSON.stringify(key)}:`;
+  if (quotedKeys.size < mostQuotedKeys) quotedKeys.set(key, quoted);
+  return quoted;
 }
 
 function writeObject(entries: [unknown, unknown][]): string {

@@ -50,57 +50,40 @@ export function toOutput(event: ChatEvent): ChatOutput {
   return {choice, text, tokenIds, logprobs, reading, finish: null};
 }
 
-/** Resolves when everything that is ready now has been delivered. */
-function nextTurn(): Promise<'idle'> {
-  return new Promise((resolve) => {
-    setImmediate(resolve, 'idle');
-  });
+/** Events as they come, to outputs: one for each, but that the last text of a choice waits for the end that follows it. */
+export class OutputJoiner {
+  readonly #ending = new Map<number, ChatOutput>();
+
+  /** @returns null for a text whose end is next */
+  push(event: ChatEvent): ChatOutput | null {
+    const output = toOutput(event);
+    if (event.type === 'finish') return this.#completed(output);
+    if (!event.isLast) return output;
+    this.#ending.set(event.choice, output);
+    return null;
+  }
+
+  /** Texts whose end did not come. */
+  rest(): ChatOutput[] {
+    return [...this.#ending.values()];
+  }
+
+  #completed(end: ChatOutput): ChatOutput {
+    const text = this.#ending.get(end.choice);
+    this.#ending.delete(end.choice);
+    return text === undefined ? end : joinOutputs(text, end);
+  }
 }
 
-/**
- * Outputs of a running answer, in order for each choice, without waiting for more than what is there already: an output
- * is held only until its end arrives in the same turn of the event loop, or that turn is over.
- */
-export async function* readOutputs(
+/** All outputs of an answer, into what folds them. */
+export async function pushOutputs(
   events: AsyncGenerator<ChatEvent, void, undefined>,
-): AsyncGenerator<ChatOutput, void, undefined> {
-  const held = new Map<number, ChatOutput>();
-  let next = events.next();
-  try {
-    for (;;) {
-      const arrival = held.size > 0 ? await Promise.race([next, nextTurn()]) : await next;
-      if (arrival === 'idle') {
-        yield* takeAll(held);
-        continue;
-      }
-      if (arrival.done) break;
-      next = events.next();
-      yield* hold(held, toOutput(arrival.value));
-    }
-    yield* takeAll(held);
-  } catch (error) {
-    yield* takeAll(held);
-    throw error;
-  } finally {
-    // When the reader leaves early, nobody waits for what was asked for.
-    next.catch(() => {});
-    await events.return();
+  form: {push(output: ChatOutput): void},
+): Promise<void> {
+  const joiner = new OutputJoiner();
+  for await (const event of events) {
+    const output = joiner.push(event);
+    if (output) form.push(output);
   }
-}
-
-function* takeAll(held: Map<number, ChatOutput>): Generator<ChatOutput> {
-  const outputs = [...held.values()];
-  held.clear();
-  yield* outputs;
-}
-
-/** Holds text until its end may have come; gives out what is complete. */
-function* hold(held: Map<number, ChatOutput>, output: ChatOutput): Generator<ChatOutput> {
-  const earlier = held.get(output.choice);
-  held.delete(output.choice);
-  if (output.finish) yield earlier ? joinOutputs(earlier, output) : output;
-  else {
-    if (earlier) yield earlier;
-    held.set(output.choice, output);
-  }
+  for (const output of joiner.rest()) form.push(output);
 }

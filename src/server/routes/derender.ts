@@ -14,7 +14,7 @@ import {
 import type {WholeForm} from '../answer-generation.ts';
 import {schemaLimits} from '../generation-endpoint.ts';
 import {chatContext} from '../openai/chat-context.ts';
-import {readOutputs} from '../openai/chat-outputs.ts';
+import {pushOutputs} from '../openai/chat-outputs.ts';
 import {WholeAnswer} from '../openai/chat-response.ts';
 import {completionContext} from '../openai/completion-context.ts';
 import {WholeCompletion} from '../openai/completion-response.ts';
@@ -77,11 +77,11 @@ function idOf(prefix: string, request: FastifyRequest, {answers}: DerenderReques
 
 async function answerWhole(
   reply: FastifyReply,
-  events: Parameters<typeof readOutputs>[0],
+  events: Parameters<typeof pushOutputs>[0],
   form: WholeForm,
   answers: readonly GeneratedAnswer[],
 ): Promise<FastifyReply> {
-  for await (const output of readOutputs(events)) form.push(output);
+  await pushOutputs(events, form);
   const promptTokens = answers.reduce((sum, answer) => sum + answer.promptTokens, 0);
   return sendJson(reply, 200, form.toResponse({promptTokens, cachedTokens: 0}));
 }

@@ -28,16 +28,14 @@ export class SseWriter {
     this.#keepAlive.touch();
   }
 
-  /** Sends events in one piece. Resolves when the client has room for more, or is gone. */
-  async send(events: readonly object[]): Promise<void> {
-    await this.sendJson(events.map((event) => writeJson(event)));
+  /** Sends events in one piece. There is something to wait for while the client has no room: it resolves when the client has room for more, or is gone. */
+  send(events: readonly object[]): Promise<void> | undefined {
+    return this.#write(events.map(eventText));
   }
 
   /** Like `send`, for events that are JSON already. */
-  async sendJson(events: readonly string[]): Promise<void> {
-    if (events.length === 0) return;
-    await this.#write(events.map((event) => `data: ${event}\n\n`).join(''));
-    this.#keepAlive.touch();
+  sendJson(events: readonly string[]): Promise<void> | undefined {
+    return this.#write(events.map(jsonEventText));
   }
 
   /** Sends the end mark and ends the response. */
@@ -54,8 +52,15 @@ export class SseWriter {
     if (!this.#response.destroyed && !this.#response.writableNeedDrain) this.#response.write(': keep-alive\n\n');
   }
 
-  async #write(text: string): Promise<void> {
-    if (this.#response.destroyed || this.#response.write(text)) return;
+  /** Nothing to wait for is the rule, and this is called for every token: no promise is made then. */
+  #write(texts: readonly string[]): Promise<void> | undefined {
+    if (texts.length === 0 || this.#response.destroyed) return;
+    const hasRoom = this.#response.write(texts.length === 1 ? texts[0]! : texts.join(''));
+    this.#keepAlive.touch();
+    return hasRoom ? undefined : this.#roomOrEnd();
+  }
+
+  async #roomOrEnd(): Promise<void> {
     const done = new AbortController();
     const options = {signal: done.signal};
     try {
@@ -65,3 +70,6 @@ export class SseWriter {
     }
   }
 }
+
+const eventText = (event: object) => jsonEventText(writeJson(event));
+const jsonEventText = (json: string) => `data: ${json}\n\n`;

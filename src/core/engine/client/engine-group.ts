@@ -5,6 +5,7 @@
 import {EngineDeadError, OverloadedError} from '../../errors.ts';
 import type {TokenVocabulary} from '../../sampling/token-vocabulary.ts';
 import type {Logger} from '../../util/logger.ts';
+import {tapStream} from '../../util/tap-stream.ts';
 import type {EngineRequest, ModelInfo, SequenceOutput} from '../protocol.ts';
 import {chooseEngine, type EngineCandidate} from './choose-engine.ts';
 import type {EngineClient, EngineState, StatsListener} from './engine-client.ts';
@@ -68,7 +69,26 @@ export class EngineGroup implements EngineClient {
   }
 
   generate(request: EngineRequest, options: {signal?: AbortSignal} = {}): Outputs {
-    return request.choiceOf ? this.#runChoice(request, options) : this.#run(request, options);
+    const failed = new Set<number>();
+    let attempt: Attempt | null = null;
+    const open = (): Outputs => {
+      attempt = new Attempt(this.#members[this.#place(request, failed)]!, request);
+      return attempt.outputs(options);
+    };
+    return tapStream(open, {
+      onItem: (output) => attempt!.note(output),
+      onEnd: () => {
+        attempt!.end();
+        this.#leaveHome(request);
+      },
+      replace: (error) => {
+        const {index} = attempt!;
+        failed.add(index);
+        if (!this.#mayRetry(error, attempt!, request, failed)) return null;
+        this.#logger.warn({requestId: request.requestId, engine: index, err: error}, 'request goes to another engine');
+        return open();
+      },
+    });
   }
 
   isAlive(): boolean {
@@ -108,33 +128,21 @@ export class EngineGroup implements EngineClient {
     await Promise.all(this.#members.map(({engine}) => engine.close()));
   }
 
-  /** The choices share a prompt, so they stay together while one of them is open. */
-  async *#runChoice(request: EngineRequest, options: {signal?: AbortSignal}): Outputs {
-    const key = request.choiceOf!.requestId;
-    const home = this.#homes.get(key) ?? {index: this.#choose(request, new Set()), numOpen: 0};
+  /** The choices of one request share a prompt, so they stay together while one of them is open. */
+  #place(request: EngineRequest, failed: ReadonlySet<number>): number {
+    if (request.choiceOf === undefined) return this.#choose(request, failed);
+    const key = request.choiceOf.requestId;
+    const home = this.#homes.get(key) ?? {index: this.#choose(request, failed), numOpen: 0};
+    if (failed.has(home.index)) home.index = this.#choose(request, failed);
+    // A choice that moves has been counted.
+    if (failed.size === 0) home.numOpen++;
     this.#homes.set(key, home);
-    home.numOpen++;
-    try {
-      yield* this.#run(request, options, home);
-    } finally {
-      if (--home.numOpen === 0) this.#homes.delete(key);
-    }
+    return home.index;
   }
 
-  async *#run(request: EngineRequest, options: {signal?: AbortSignal}, home: Home | null = null): Outputs {
-    const failed = new Set<number>();
-    for (;;) {
-      const index = home && !failed.has(home.index) ? home.index : this.#choose(request, failed);
-      if (home) home.index = index;
-      const attempt = new Attempt(this.#members[index]!, request);
-      try {
-        return yield* attempt.run(options);
-      } catch (error) {
-        failed.add(index);
-        if (!this.#mayRetry(error, attempt, request, failed)) throw error;
-        this.#logger.warn({requestId: request.requestId, engine: index, err: error}, 'request goes to another engine');
-      }
-    }
+  #leaveHome({choiceOf}: EngineRequest): void {
+    const home = choiceOf && this.#homes.get(choiceOf.requestId);
+    if (home && --home.numOpen === 0) this.#homes.delete(choiceOf.requestId);
   }
 
   /** @throws EngineDeadError when there is none */
@@ -176,33 +184,31 @@ function forgetWhatIsGone(member: Member): void {
 
 /** One request in one engine. */
 class Attempt {
+  readonly index: number;
   hasBegun = false;
   readonly #member: Member;
   readonly #request: EngineRequest;
   readonly #outputTokenIds: number[] = [];
 
   constructor(member: Member, request: EngineRequest) {
+    this.index = member.index;
     this.#member = member;
     this.#request = request;
     member.prefixes.remember(prefixHashes(request.promptTokenIds, request.cacheSalt));
   }
 
-  async *run(options: {signal?: AbortSignal}): Outputs {
-    const {engine, index} = this.#member;
-    try {
-      for await (const output of engine.generate(this.#request, options)) {
-        this.hasBegun = true;
-        output.engineIndex = index;
-        for (const tokenId of output.newTokenIds) this.#outputTokenIds.push(tokenId);
-        yield output;
-      }
-    } finally {
-      this.#rememberOutput();
-    }
+  outputs(options: {signal?: AbortSignal}): Outputs {
+    return this.#member.engine.generate(this.#request, options);
+  }
+
+  note(output: SequenceOutput): void {
+    this.hasBegun = true;
+    output.engineIndex = this.index;
+    for (const tokenId of output.newTokenIds) this.#outputTokenIds.push(tokenId);
   }
 
   /** The next turn of a conversation begins with this one. */
-  #rememberOutput(): void {
+  end(): void {
     const {promptTokenIds, cacheSalt} = this.#request;
     if (this.#outputTokenIds.length === 0) return;
     this.#member.prefixes.remember(prefixHashes([...promptTokenIds, ...this.#outputTokenIds], cacheSalt));

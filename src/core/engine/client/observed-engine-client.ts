@@ -4,6 +4,7 @@
  */
 import type {SequenceEnd, SequenceObserver, SequenceRecord} from '../../metrics/sequence-observer.ts';
 import {nowMs} from '../../util/clock.ts';
+import {type StreamEnd, tapStream} from '../../util/tap-stream.ts';
 import type {EngineRequest, SequenceOutput} from '../protocol.ts';
 import type {EngineClient} from './engine-client.ts';
 
@@ -12,7 +13,8 @@ export function observeEngine(engine: EngineClient, observer: SequenceObserver):
   return {
     info: engine.info,
     death: engine.death,
-    generate: (request, options = {}) => watch(request, engine.generate(request, options), observer, options.signal),
+    generate: (request, options = {}) =>
+      watch(request, () => engine.generate(request, options), observer, options.signal),
     isAlive: () => engine.isAlive(),
     engineStates: () => engine.engineStates(),
     numOpenRequests: () => engine.numOpenRequests(),
@@ -24,31 +26,40 @@ export function observeEngine(engine: EngineClient, observer: SequenceObserver):
   };
 }
 
-async function* watch(
+type Outputs = AsyncGenerator<SequenceOutput, void, undefined>;
+
+function watch(
   request: EngineRequest,
-  outputs: AsyncGenerator<SequenceOutput, void, undefined>,
+  open: () => Outputs,
   observer: SequenceObserver,
   signal: AbortSignal | undefined,
-): AsyncGenerator<SequenceOutput, void, undefined> {
+): Outputs {
   const record = newRecord(request);
-  let end: SequenceEnd | null = null;
-  try {
-    for await (const output of outputs) {
+  let finishReason: SequenceOutput['finishReason'] = null;
+  return tapStream(open, {
+    onItem: (output) => {
       const previousTokenMs = record.lastTokenMs;
       note(record, output);
       observer.onTokens(record, output.tokenTimesMs, previousTokenMs);
-      end = output.finishReason;
-      yield output;
-    }
-    end ??= 'abort';
-  } catch (error) {
-    end = 'error';
-    throw error;
-  } finally {
-    record.end = end ?? (signal?.aborted ? 'abort' : 'stop');
-    record.endedMs = nowMs();
-    observer.onEnd(record);
-  }
+      finishReason = output.finishReason;
+    },
+    onEnd: (end) => {
+      record.end = sequenceEnd(end, finishReason, signal);
+      record.endedMs = nowMs();
+      observer.onEnd(record);
+    },
+  });
+}
+
+/** Leaving without an abort is how a stop string ends an output. */
+function sequenceEnd(
+  {type}: StreamEnd,
+  finishReason: SequenceOutput['finishReason'],
+  signal: AbortSignal | undefined,
+): SequenceEnd {
+  if (type === 'failed') return 'error';
+  if (finishReason !== null) return finishReason;
+  return type === 'done' || signal?.aborted ? 'abort' : 'stop';
 }
 
 function newRecord({requestId, promptTokenIds, sampling, choiceOf}: EngineRequest): SequenceRecord {

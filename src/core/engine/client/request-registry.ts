@@ -3,7 +3,7 @@
  * engine never waits for a client. Inside the engine a request goes by a name of our own: the same request id may come
  * again while the engine still works on the abort of the first one.
  */
-import {deserializeError} from '../../errors.ts';
+import {deserializeError, type SerializedError} from '../../errors.ts';
 import {AsyncQueue} from '../../util/async-queue.ts';
 import type {Logger} from '../../util/logger.ts';
 import type {EngineInput, EngineRequest, SequenceOutput} from '../protocol.ts';
@@ -69,10 +69,12 @@ export class RequestRegistry {
     };
     signal?.addEventListener('abort', abort);
     try {
-      for await (const output of open.queue) {
+      for (let output = await open.queue.take(); output !== null; output = await open.queue.take()) {
         if (signal?.aborted) return;
         this.#onRead(name);
-        yield* outputsOrError({...output, requestId: request.requestId});
+        output.requestId = request.requestId;
+        if (output.error === null) yield output;
+        else yield* tokensThenError(output, output.error);
       }
     } finally {
       signal?.removeEventListener('abort', abort);
@@ -125,12 +127,9 @@ export class RequestRegistry {
 }
 
 /** The tokens of a failed sequence come before its error. */
-function* outputsOrError(output: SequenceOutput): Generator<SequenceOutput, void, undefined> {
-  if (output.error === null) yield output;
-  else {
-    if (output.newTokenIds.length > 0) yield {...output, finishReason: null, error: null};
-    throw deserializeError(output.error);
-  }
+function* tokensThenError(output: SequenceOutput, error: SerializedError): Generator<SequenceOutput, void, undefined> {
+  if (output.newTokenIds.length > 0) yield {...output, finishReason: null, error: null};
+  throw deserializeError(error);
 }
 
 /** Both belong to the queue alone, so the older one takes up the newer one's tokens. */

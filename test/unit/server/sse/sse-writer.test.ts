@@ -71,7 +71,7 @@ describe('SseWriter', () => {
     const writer = new SseWriter(response, {keepAliveSeconds: 0});
     writer.open({});
     const sent = writer.send([largeEvent]);
-    expect(await isSettled(sent)).toBe(false);
+    expect(await isSettled(sent!)).toBe(false);
     client.resume();
     await sent;
   });
