@@ -103,7 +103,7 @@ const combinations: Combination[] = [
   },
   {
     isWrong: ({datasetName, datasetPath}) => datasetPath === null && needsFile.includes(datasetName),
-    message: 'This --dataset-name needs a file',
+    message: `--dataset-name ${needsFile.join('|')} needs a file`,
     hint: 'give it with --dataset-path FILE',
   },
   {

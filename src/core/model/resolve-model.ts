@@ -3,7 +3,7 @@
  * Hugging Face folder with safetensors, or a Transformers.js folder with graphs in `onnx`. Every way to get it wrong ends
  * in a ModelError that says what was found, what is allowed and what to try. Names of other places: `find-model.ts`.
  */
-import {open, readdir, stat} from 'node:fs/promises';
+import {access, constants, open, readdir, stat} from 'node:fs/promises';
 import {basename, dirname, join, resolve} from 'node:path';
 import type {DtypeName} from '../config/model-source-options.ts';
 import {ModelError} from '../errors.ts';
@@ -50,9 +50,15 @@ export async function resolveModel(model: string | null, dtype: DtypeName = 'aut
   if (model === null) {
     return filesOfFolder(join(findPackageRoot(), embeddedModel.folder), embeddedModel.displayName, dtype);
   }
+  if (model === '') throw new ModelError(`The name of the model is empty. ${whatIsAllowed}`);
   const path = resolve(model);
   const stats = await stat(path).catch(() => null);
   if (!stats) throw missingModelError(model);
+  await access(path, constants.R_OK).catch((cause) => {
+    throw new ModelError(`The model ${model} cannot be read: ${cause.code}. This user needs the right to read it.`, {
+      cause,
+    });
+  });
   if (stats.isDirectory()) return filesOfFolder(path, model, dtype);
   if (isGguf(path) || (await startsAsGguf(path))) return filesWithWeights(dirname(path), wholePath(path), model);
   if (path.toLowerCase().endsWith('.onnx')) return filesWithWeights(folderOfGraph(path), path, model);
@@ -176,7 +182,7 @@ function missingModelError(model: string): ModelError {
 async function noWeightsError(folder: string, displayName: string): Promise<ModelError> {
   const otherWeights = (await readdir(folder)).find((name) => /\.(safetensors|bin|onnx)$/.test(name));
   const found = otherWeights ? ` (${otherWeights} is of a kind that cannot be loaded yet)` : '';
-  return new ModelError(`The folder ${displayName} holds no .gguf file${found}. ${whatIsAllowed}`);
+  return new ModelError(`The folder ${displayName} holds no weights of a model${found}. ${whatIsAllowed}`);
 }
 
 function noTokenizerError(folder: string, displayName: string): ModelError {

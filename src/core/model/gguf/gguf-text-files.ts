@@ -5,11 +5,8 @@
  */
 import {createHash, randomBytes} from 'node:crypto';
 import {mkdir, rename, rm, stat, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {ModelError} from '../../errors.ts';
-import {makeFolder} from '../../util/make-folder.ts';
-import {userCacheFolder} from '../../util/user-folders.ts';
+import {writableCacheFolder} from '../cache-folder.ts';
 import {GgufFile} from './gguf-file.ts';
 import {type GgufVocabulary, readVocabulary, tokenKinds, toTokenizerJson} from './gguf-tokenizer.ts';
 
@@ -53,20 +50,8 @@ export async function textFolderOf(path: string): Promise<string> {
 }
 
 async function writableRoot(): Promise<string> {
-  const candidates = [userCacheFolder(), join(tmpdir(), 'parlance-cache')];
-  let reason: unknown;
-  for (const candidate of candidates) {
-    const root = join(candidate, 'tokenizers');
-    try {
-      await makeFolder(root);
-      return root;
-    } catch (error) {
-      reason = error;
-    }
-  }
-  throw new ModelError(`Cannot write the cache ${candidates.join(' or ')}: ${(reason as Error).message}.`, {
-    cause: reason,
-  });
+  const hint = 'Set XDG_CACHE_HOME to a folder that can be written.';
+  return join(await writableCacheFolder({chosen: null, part: 'tokenizers', hint}), 'tokenizers');
 }
 
 async function readTextFiles(path: string): Promise<Record<string, unknown>> {

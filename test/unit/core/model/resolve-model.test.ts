@@ -60,11 +60,15 @@ describe('resolveModel', () => {
     await expectModelError(folder, '2 .gguf files: a.gguf, b.gguf', 'for example');
   });
 
+  it('takes an empty name for a mistake, not for this folder', async () => {
+    await expectModelError('', 'name of the model is empty', 'Give a .gguf file');
+  });
+
   it('says what is missing', async () => {
     const empty = await createTemporaryFolder();
     const otherKind = await createTemporaryFolder({'pytorch_model.bin': ''});
     const bare = await createTemporaryFolder({'a.gguf': ''});
-    await expectModelError(empty, 'no .gguf file', 'Give a .gguf file');
+    await expectModelError(empty, 'no weights', 'Give a .gguf file');
     await expectModelError(otherKind, 'pytorch_model.bin');
     await expectModelError(bare, 'a.gguf is not a readable GGUF file');
     await expectModelError(join(otherKind, 'pytorch_model.bin'), 'not a .gguf file');

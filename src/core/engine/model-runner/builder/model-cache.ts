@@ -6,12 +6,10 @@
 import {createHash, randomBytes} from 'node:crypto';
 import {createReadStream} from 'node:fs';
 import {mkdir, readdir, readFile, realpath, rename, rm, stat, writeFile} from 'node:fs/promises';
-import os from 'node:os';
 import path from 'node:path';
 import {pipeline} from 'node:stream/promises';
 import {ModelError} from '../../../errors.ts';
-import {makeFolder} from '../../../util/make-folder.ts';
-import {userCacheFolder} from '../../../util/user-folders.ts';
+import {writableCacheFolder} from '../../../model/cache-folder.ts';
 import {writeFileAtomically} from '../../../util/write-file-atomically.ts';
 
 /** To be raised with every change of the graph or of the file layout. */
@@ -51,7 +49,7 @@ export async function cachedModel<Facts>(
   cacheFolder: string | null,
   build: ModelBuild<Facts>,
 ): Promise<CachedModel<Facts>> {
-  const root = await writableFolder(cacheFolder);
+  const root = await writableCacheFolder({chosen: cacheFolder, part: 'models', hint: folderHint});
   const folder = path.join(root, 'models', await cacheKey(root, sourcePaths, options));
   const known = await readDescription<Facts>(folder);
   if (known) return toCachedModel(folder, known, false);
@@ -64,24 +62,6 @@ function toCachedModel<Facts>(
   wasBuilt: boolean,
 ): CachedModel<Facts> {
   return {folder, facts, wasBuilt, numBytes: Object.values(files).reduce((sum, size) => sum + size, 0)};
-}
-
-/** @throws ModelError when neither the chosen folder nor, by default, a temporary one can be written */
-async function writableFolder(chosen: string | null): Promise<string> {
-  const candidates = chosen ? [chosen] : [userCacheFolder(), path.join(os.tmpdir(), 'parlance-cache')];
-  let reason: unknown;
-  for (const folder of candidates) {
-    try {
-      await makeFolder(path.resolve(folder, 'models'));
-      return folder;
-    } catch (error) {
-      reason = error;
-    }
-  }
-  throw new ModelError(
-    `Cannot write the model cache ${candidates.join(' or ')}: ${(reason as Error).message}. ${folderHint}`,
-    {cause: reason},
-  );
 }
 
 async function cacheKey(
