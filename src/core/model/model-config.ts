@@ -2,6 +2,7 @@
 import {parseEosTokenIds} from '../config/generation-config.ts';
 import {ModelError} from '../errors.ts';
 import {readJsonObject} from '../util/read-json.ts';
+import {languageConfigOf} from './text-config.ts';
 
 export interface ModelConfig {
   /** E.g. `llama`; null when the file is missing or does not say. */
@@ -18,7 +19,7 @@ export interface ModelConfig {
  * @throws ModelError when the file is damaged
  */
 export async function loadModelConfig(path: string | null): Promise<ModelConfig> {
-  const content = (await readJsonObject(path)) ?? {};
+  const content = languageConfigOf((await readJsonObject(path)) ?? {}, path ?? '');
   return {
     modelType: typeof content.model_type === 'string' ? content.model_type : null,
     maxPositionEmbeddings: readCount(content, 'max_position_embeddings', path),

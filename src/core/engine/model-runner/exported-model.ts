@@ -7,6 +7,7 @@ import {stat} from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
 import {ModelError} from '../../errors.ts';
+import {languageConfigOf} from '../../model/text-config.ts';
 import {readJsonObject} from '../../util/read-json.ts';
 import type {ModelFacts} from './builder/build-model.ts';
 import type {OrtSession} from './ort/ort-session.ts';
@@ -66,7 +67,7 @@ export async function readExportedFacts(modelPath: string): Promise<{facts: Mode
 }
 
 function readFacts(content: Record<string, unknown>, configPath: string): ModelFacts {
-  const parsed = configSchema.safeParse(content);
+  const parsed = configSchema.safeParse(languageConfigOf(content, configPath));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     throw new ModelError(`${configPath}: ${issue?.path.join('.')}: ${issue?.message}.`);

@@ -1,6 +1,7 @@
 /** The decoder configuration of a Hugging Face folder, from its `config.json` in older and newer style. */
 import * as z from 'zod';
 import {ModelError} from '../../../errors.ts';
+import {isWrapped, languageConfigOf} from '../../../model/text-config.ts';
 import {type Architecture, architectureOfModelType, layerOf} from './architectures.ts';
 import {
   type Activation,
@@ -73,6 +74,8 @@ export interface HfModel {
   architecture: Architecture;
   config: DecoderConfig;
   isTied: boolean;
+  /** It is the language model inside of another model, and its tensors have names of that. */
+  isWrapped: boolean;
 }
 
 /**
@@ -80,7 +83,8 @@ export interface HfModel {
  * @param path of that file, for messages
  * @throws ModelError when a value is missing, impossible or asks for something that is not supported
  */
-export function readHfConfig(content: Record<string, unknown>, path: string): HfModel {
+export function readHfConfig(whole: Record<string, unknown>, path: string): HfModel {
+  const content = languageConfigOf(whole, path);
   // The architecture first: a file of another kind lacks other keys, too.
   const architecture = architectureOfModelType(String(content.model_type), path);
   const parsed = configSchema.safeParse(content);
@@ -108,7 +112,7 @@ export function readHfConfig(content: Record<string, unknown>, path: string): Hf
     mixture: readMixture(file, architecture, path),
   };
   const isTied = file.tie_word_embeddings ?? architecture.tiesByDefault;
-  return {architecture, config: checkDecoderConfig(config, path), isTied};
+  return {architecture, config: checkDecoderConfig(config, path), isTied, isWrapped: isWrapped(whole)};
 }
 
 function schemaError(error: z.ZodError, path: string): ModelError {

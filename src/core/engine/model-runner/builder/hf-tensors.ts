@@ -6,6 +6,7 @@ import {ModelError} from '../../../errors.ts';
 import {type BlockLayout, type BlockMatrix, quantizeFloats, toFloats} from '../../../model/gguf/block-formats.ts';
 import type {SafetensorsTensor} from '../../../model/safetensors/safetensors-file.ts';
 import type {SafetensorsFolder} from '../../../model/safetensors/safetensors-folder.ts';
+import {languageTensorName} from '../../../model/text-config.ts';
 import type {Architecture} from './architectures.ts';
 import {type DerivedTensor, isPackedExperts, packedExperts} from './packed-experts.ts';
 import {concatFloats, type TensorReader, type WeightTensor} from './weight-source.ts';
@@ -55,6 +56,7 @@ export interface HfTensorOptions {
   quantization: Quantization;
   /** The head is the embedding; a copy in the file is left out. */
   isTied: boolean;
+  isWrapped: boolean;
 }
 
 export class HfTensors implements TensorReader {
@@ -67,14 +69,15 @@ export class HfTensors implements TensorReader {
   readonly #derived: ReadonlyMap<string, DerivedTensor>;
   readonly #addsOne: boolean;
 
-  constructor(folder: SafetensorsFolder, {architecture, quantization, isTied}: HfTensorOptions) {
+  constructor(folder: SafetensorsFolder, {architecture, quantization, isTied, isWrapped}: HfTensorOptions) {
     this.path = folder.path;
     this.#folder = folder;
     this.#addsOne = architecture.hfNormsAddOne;
     this.#derived = packedExperts(folder.tensors, (tensor) => folder.read(tensor));
     for (const original of folder.tensors) {
       if (isPackedExperts(original.name)) continue;
-      const place = graphPlace(original.name, architecture);
+      const name = isWrapped ? languageTensorName(original.name) : original.name;
+      const place = name === null ? null : graphPlace(name, architecture);
       if (place === null || (isTied && place.name === 'output.weight')) continue;
       const parts = this.#originals.get(place.name) ?? [];
       parts[place.part] = original;
