@@ -5,6 +5,7 @@
 import type {EngineClient} from './engine/client/engine-client.ts';
 import type {EngineRequest} from './engine/protocol.ts';
 import {ValidationError} from './errors.ts';
+import {checkAllowedIds} from './sampling/resolve-sampling-params.ts';
 import type {SamplingParams} from './sampling/sampling-params.ts';
 import type {TokenLogprob, TokenLogprobs} from './sampling/token-logprobs.ts';
 
@@ -50,8 +51,12 @@ export function checkBeamAllowlist(ids: readonly number[] | null): void {
   }
 }
 
-/** @returns the best beams, best first; none when the signal was aborted */
+/**
+ * @returns the best beams, best first; none when the signal was aborted
+ * @throws ValidationError when an allowed id is none of the model's
+ */
 export async function searchBeams(search: BeamSearch, engine: EngineClient, signal: AbortSignal): Promise<Beam[]> {
+  checkAllowedIds(search.allowedTokenIds, engine.info.vocabSize);
   const ended: Beam[] = [];
   let live: Beam[] = [{tokenIds: [], logprobs: [], logprob: 0, endTokenId: null, numCachedTokens: null}];
   for (let step = 0; step < search.maxTokens && live.length > 0; step++) {

@@ -7,6 +7,8 @@ import {stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import * as z from 'zod';
 import {ModelError, UsageError} from '../errors.ts';
+import {pythonDictRepr} from '../protocol/openai/python-repr.ts';
+import {JsonFloat} from '../util/parse-json.ts';
 import {readJsonObject} from '../util/read-json.ts';
 
 /** Defaults of a request's fields; only those that are stated. */
@@ -171,12 +173,16 @@ function overriddenDefaultsWarning(mode: string, values: SamplingKeys): string |
   );
 }
 
+/** The renamed key comes last. */
 function toPythonDict(keys: SamplingKey[], values: SamplingKeys): string {
-  const entries = keys.map((key) => `'${key === 'max_new_tokens' ? 'max_tokens' : key}': ${toPython(values[key])}`);
-  return `{${entries.join(', ')}}`;
+  const ordered = keys.toSorted((a, b) => Number(a === 'max_new_tokens') - Number(b === 'max_new_tokens'));
+  const name = (key: SamplingKey) => (key === 'max_new_tokens' ? 'max_tokens' : key);
+  return pythonDictRepr(ordered.map((key) => [name(key), toPythonValue(key, values[key])]));
 }
 
-function toPython(value: unknown): string {
-  if (typeof value === 'boolean') return value ? 'True' : 'False';
-  return String(value);
+const integerKeys: readonly SamplingKey[] = ['top_k', 'max_new_tokens'];
+
+/** Whole floats are shown as such, `1.0`. */
+function toPythonValue(key: SamplingKey, value: unknown): unknown {
+  return typeof value === 'number' && !integerKeys.includes(key) ? new JsonFloat(value) : value;
 }

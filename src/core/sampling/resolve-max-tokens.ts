@@ -4,6 +4,7 @@
  */
 import {ValidationError} from '../errors.ts';
 import type {ChatCompletionRequest} from '../protocol/openai/chat-completion.ts';
+import {pythonRepr} from '../protocol/openai/python-repr.ts';
 
 export interface MaxTokensLimits {
   /** Longest sequence, prompt and output together. */
@@ -40,14 +41,14 @@ export function checkRequestLengths(
   if (requested && requested.value > maxModelLen) {
     const {name, value} = requested;
     throw new ValidationError(
-      `${name}=${value} cannot be greater than max_model_len=${maxModelLen}. Please request fewer output tokens.`,
+      `${name}=${pythonRepr(value)} cannot be greater than max_model_len=${maxModelLen}. Please request fewer output tokens.`,
       {param: name, value},
     );
   }
   const truncation = request.truncate_prompt_tokens;
   if (truncation !== null && truncation > maxModelLen) {
     throw new ValidationError(
-      `truncate_prompt_tokens=${truncation} cannot be greater than max_model_len = ${maxModelLen}. Please request a smaller truncation size.`,
+      `truncate_prompt_tokens=${pythonRepr(truncation)} cannot be greater than max_model_len = ${maxModelLen}. Please request a smaller truncation size.`,
       {param: 'truncate_prompt_tokens', value: truncation},
     );
   }

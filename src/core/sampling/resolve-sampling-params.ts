@@ -12,6 +12,7 @@ import {parseChatCompletionRequest, stopStringsOf} from '../protocol/openai/chat
 import {checkConstraint} from '../protocol/openai/constraint-check.ts';
 import {pythonFloat, pythonRepr} from '../protocol/openai/python-repr.ts';
 import type {SamplingRequest} from '../protocol/openai/sampling-request.ts';
+import {orderedEntries} from '../util/parse-json.ts';
 import type {RepetitionDetection, SamplingParams, TextParams} from './sampling-params.ts';
 
 export interface SamplingContext {
@@ -76,6 +77,8 @@ interface CheckedValues extends MergedValues {
 interface SamplingRule {
   isBroken: (values: CheckedValues) => boolean;
   message: (values: CheckedValues) => string;
+  /** Beam search, which ignores most parameters, is held to it too. */
+  forBeams?: true;
   /** Set when the error names the field and shows the value. */
   shown?: {param: string; value: (values: CheckedValues) => unknown};
 }
@@ -84,20 +87,23 @@ interface SamplingRule {
 const shownFloat = pythonFloat;
 const outside = (value: number, min: number, max: number) => !(value >= min && value <= max);
 
-const XARGS_MIN = -(2 ** 63);
-const XARGS_MAX = 2 ** 64;
+const XARGS_MIN = -(2n ** 63n);
+const XARGS_MAX = 2n ** 64n - 1n;
+/** Only integers have limits, and large ones are bigints. */
 const isBadExtraArgument = (value: unknown): boolean =>
   Array.isArray(value)
     ? value.some(isBadExtraArgument)
-    : typeof value === 'number' && Number.isInteger(value) && (value < XARGS_MIN || value >= XARGS_MAX);
+    : typeof value === 'bigint' && (value < XARGS_MIN || value > XARGS_MAX);
 
 /** The sampling check, in the order of the reference; the first broken rule answers. */
 const SAMPLING_RULES: SamplingRule[] = [
   {
+    forBeams: true,
     isBroken: ({request}) => request.n < 1,
     message: ({request}) => `n must be at least 1, got ${pythonRepr(request.n)}.`,
   },
   {
+    forBeams: true,
     isBroken: ({request, maxN}) => request.n > maxN,
     message: ({request, maxN}) =>
       `n must be at most ${maxN}, got ${pythonRepr(request.n)}. To increase this limit, set the VLLM_MAX_N_SEQUENCES environment variable.`,
@@ -126,16 +132,19 @@ const SAMPLING_RULES: SamplingRule[] = [
       `repetition_penalty must be greater than zero, got ${shownFloat(repetitionPenalty)}.`,
   },
   {
+    forBeams: true,
     isBroken: ({temperature}) => !Number.isFinite(temperature),
     message: ({temperature}) => `temperature must be a finite number, got ${shownFloat(temperature)}.`,
     shown: {param: 'temperature', value: ({temperature}) => shownFloat(temperature)},
   },
   {
+    forBeams: true,
     isBroken: ({temperature}) => temperature < 0,
     message: ({temperature}) => `temperature must be non-negative, got ${shownFloat(temperature)}.`,
     shown: {param: 'temperature', value: ({temperature}) => shownFloat(temperature)},
   },
   {
+    forBeams: true,
     isBroken: ({temperature}) => temperature > 2,
     message: ({temperature}) => `temperature must be in [0, 2], got ${shownFloat(temperature)}.`,
     shown: {param: 'temperature', value: ({temperature}) => shownFloat(temperature)},
@@ -154,18 +163,19 @@ const SAMPLING_RULES: SamplingRule[] = [
     message: ({minP}) => `min_p must be in [0, 1], got ${shownFloat(minP)}.`,
   },
   {
+    forBeams: true,
     isBroken: ({maxTokens}) => maxTokens < 1,
-    message: ({maxTokens}) => `max_tokens must be at least 1, got ${maxTokens}.`,
+    message: ({maxTokens}) => `max_tokens must be at least 1, got ${pythonRepr(maxTokens)}.`,
     shown: {param: 'max_tokens', value: ({maxTokens}) => maxTokens},
   },
   {
     isBroken: ({request}) => request.min_tokens < 0,
-    message: ({request}) => `min_tokens must be greater than or equal to 0, got ${request.min_tokens}.`,
+    message: ({request}) => `min_tokens must be greater than or equal to 0, got ${pythonRepr(request.min_tokens)}.`,
   },
   {
     isBroken: ({request, maxTokens}) => request.min_tokens > maxTokens,
     message: ({request, maxTokens}) =>
-      `min_tokens must be less than or equal to max_tokens=${maxTokens}, got ${request.min_tokens}.`,
+      `min_tokens must be less than or equal to max_tokens=${maxTokens}, got ${pythonRepr(request.min_tokens)}.`,
   },
   {
     isBroken: ({request}) => stopStringsOf(request).includes(''),
@@ -176,12 +186,13 @@ const SAMPLING_RULES: SamplingRule[] = [
     message: ({request}) => `bad_words cannot contain an empty string. Got bad_words=${pythonRepr(request.bad_words)}`,
   },
   {
-    isBroken: ({request, temperature}) => temperature < GREEDY_BELOW && request.n > 1 && !request.use_beam_search,
+    isBroken: ({request, temperature}) => temperature < GREEDY_BELOW && request.n > 1,
     message: ({request}) => `n must be 1 when using greedy sampling, got ${request.n}.`,
   },
 ];
 
-const brokenRule = (values: CheckedValues) => SAMPLING_RULES.find(({isBroken}) => isBroken(values));
+const brokenRule = (values: CheckedValues) =>
+  SAMPLING_RULES.find(({isBroken, forBeams}) => (forBeams || !values.request.use_beam_search) && isBroken(values));
 
 /** What would refuse every request that leaves its parameters to the server; null when nothing would. */
 export function samplingDefaultsFault(defaults: SamplingDefaults): string | null {
@@ -202,9 +213,9 @@ function clampedBias(value: number): number {
   return Number.isNaN(value) ? -MAX_LOGIT_BIAS : Math.min(MAX_LOGIT_BIAS, Math.max(-MAX_LOGIT_BIAS, value));
 }
 
-/** Texts of the ids of `logit_bias`; keys are read as Python's `int()` reads them. */
+/** Ids and biases in the order of the request, the last of two keys for an id; keys are read as Python's `int()` reads them. */
 function parseLogitBias(bias: Record<string, number> | null): [number, number][] {
-  const entries = Object.entries(bias ?? {});
+  const entries = orderedEntries(bias ?? {});
   const badKeys = entries.map(([key]) => key).filter((key) => !/^\s*[+-]?\d+(_\d+)*\s*$/.test(key));
   if (badKeys.length > 0) {
     const shownKeys = pythonRepr(badKeys);
@@ -213,7 +224,7 @@ function parseLogitBias(bias: Record<string, number> | null): [number, number][]
       {param: 'logit_bias', value: badKeys},
     );
   }
-  return entries.map(([key, value]) => [Number(key.replaceAll('_', '')), clampedBias(value)]);
+  return [...new Map(entries.map(([key, value]) => [Number(key.replaceAll('_', '')), clampedBias(value)]))];
 }
 
 /** Greedy below 1e-5, where the filters have no effect; tiny temperatures are raised. */
@@ -267,7 +278,7 @@ function environmentLimit(name: string, fallback: number): number {
  */
 export function resolveSamplingParams(request: SamplingRequest, context: SamplingContext): ResolvedSampling {
   const {maxTokens, defaults} = context;
-  const logitBias = parseLogitBias(request.logit_bias);
+  const logitBias = request.use_beam_search ? [] : parseLogitBias(request.logit_bias);
   const merged = mergeValues(request, defaults);
   checkSampling({...merged, request, maxTokens, maxN: environmentLimit('VLLM_MAX_N_SEQUENCES', DEFAULT_MAX_N)});
   return {
@@ -313,7 +324,7 @@ export interface EngineLimits {
   readsReasoning: boolean;
 }
 
-function outOfVocabulary(ids: number[], vocabSize: number): number[] {
+function outOfVocabulary(ids: readonly number[], vocabSize: number): number[] {
   return ids.filter((id) => id < 0 || id >= vocabSize);
 }
 
@@ -355,7 +366,8 @@ function checkLogprobs(request: SamplingRequest, limits: EngineLimits): void {
   checkLogprobTokenIds(request.logprob_token_ids, limits.vocabSize);
 }
 
-function checkAllowedIds(ids: number[] | null, vocabSize: number): void {
+/** @throws ValidationError */
+export function checkAllowedIds(ids: readonly number[] | null, vocabSize: number): void {
   if (ids === null) return;
   const param = 'allowed_token_ids';
   if (ids.length === 0) throw new ValidationError('allowed_token_ids is not None and empty!', {param, value: []});

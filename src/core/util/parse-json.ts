@@ -211,15 +211,21 @@ function setOwn(object: Record<string, unknown>, key: string, value: unknown): v
 const keyOrders = new WeakMap<object, readonly string[]>();
 const NUMBER_LIKE_KEY = /^\d+$/;
 
-function withKeyOrder(object: Record<string, unknown>, keys: readonly string[]): Record<string, unknown> {
+function withKeyOrder<T>(object: Record<string, T>, keys: readonly string[]): Record<string, T> {
   if (keys.some((key) => NUMBER_LIKE_KEY.test(key))) keyOrders.set(object, [...new Set(keys)]);
   return object;
 }
 
-/** The members of an object in the order of its JSON text, for an object that was not changed since `parseJson` made it. */
-export function orderedEntries(object: Readonly<Record<string, unknown>>): [string, unknown][] {
+/** The members of an object in the order of its JSON text, for an object that was not changed since it was made. */
+export function orderedEntries<T>(object: Readonly<Record<string, T>>): [string, T][] {
   const keys = keyOrders.get(object);
-  return keys ? keys.map((key) => [key, object[key]]) : Object.entries(object);
+  return keys ? keys.map((key) => [key, object[key] as T]) : Object.entries(object);
+}
+
+/** An object whose `orderedEntries` are these. */
+export function objectFromEntries<T>(entries: readonly (readonly [string, T])[]): Record<string, T> {
+  const keys = entries.map(([key]) => key);
+  return withKeyOrder(Object.fromEntries(entries), keys);
 }
 
 function integerValue(literal: string): number | bigint {

@@ -92,6 +92,14 @@ describe('searchBeams', () => {
     expect(Math.exp(beams[1]!.logprob)).toBeCloseTo(0.5 * 0.4);
   });
 
+  it('refuses allowed ids that are none of the model, before it asks the engine', async () => {
+    await expect(search({allowedTokenIds: [1, 49152, -1]})).rejects.toMatchObject({
+      name: 'ValidationError',
+      param: 'allowed_token_ids',
+      value: [49152, -1],
+    });
+  });
+
   it('asks for one greedy token of every live beam', async () => {
     const {engine} = await search({maxTokens: 2});
     expect(engine.requests.map(({promptTokenIds}) => promptTokenIds)).toEqual([[5], [5, 1], [5, 2]]);

@@ -21,6 +21,8 @@ import {
   laxObject,
   laxString,
   laxUnion,
+  laxWrittenFloat,
+  laxWrittenInt,
   nullable,
   orDefault,
   withDefault,
@@ -68,7 +70,8 @@ export const streamOptionsSchema = laxObject({
   continuous_usage_stats: orDefault(laxBool(), false),
 });
 
-const extraArgumentSchema = laxUnion([laxString(), laxInt(), laxFloat(), laxList(laxUnion([laxString(), laxFloat()]))]);
+const extraScalars = [laxString(), laxWrittenInt(), laxWrittenFloat()] as const;
+const extraArgumentSchema = laxUnion([...extraScalars, laxList(laxUnion(extraScalars))]);
 
 export const repetitionDetectionSchema = laxObject({
   max_pattern_size: withDefault(laxInt(), 0),

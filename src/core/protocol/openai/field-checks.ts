@@ -4,6 +4,7 @@
  */
 import {ValidationError} from '../../errors.ts';
 import {isPlainObject} from '../../util/parse-json.ts';
+import {laxInt} from './lax-types.ts';
 
 type Body = Record<string, unknown>;
 
@@ -17,14 +18,17 @@ function checkThinkingBudget({thinking_token_budget: budget}: Body): void {
   });
 }
 
-/** A number of the pattern settings; other types are left to the type check. */
-function sizeOf(value: unknown): number {
-  return typeof value === 'number' ? value : 0;
+const sizeSchema = laxInt();
+
+/** A number of the pattern settings, absent = 0; null for what the type check will refuse. */
+function sizeOf(value: unknown): number | null {
+  return value === undefined ? 0 : (sizeSchema.safeParse(value).data ?? null);
 }
 
 function checkRepetitionDetection({repetition_detection: detection}: Body): void {
   if (!isPlainObject(detection)) return;
   const [max, min, count] = [detection.max_pattern_size, detection.min_pattern_size, detection.min_count].map(sizeOf);
+  if (max === null || min === null || count === null) return;
   if (max < 0 || min < 0 || min > max) {
     throw new ValidationError(
       'max_pattern_size, min_pattern_size must be >=0, with min_pattern_size <= max_pattern_size. Set both to 0 to disable repetitive pattern detection.',

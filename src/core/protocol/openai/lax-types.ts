@@ -5,7 +5,7 @@
  * wrapped in `nullable` or `orDefault`.
  */
 import * as z from 'zod';
-import {isPlainObject, JsonFloat} from '../../util/parse-json.ts';
+import {isPlainObject, JsonFloat, objectFromEntries, orderedEntries} from '../../util/parse-json.ts';
 import {type Describe, described, requestJsonSchema} from './request-json-schema.ts';
 
 /** What an issue says: a pydantic error type and the numbers or texts that belong to it, in wire order. */
@@ -97,6 +97,17 @@ export function laxInt(bounds: {ge?: number} = {}) {
   });
 }
 
+/** An integer that was written as one, with all its digits. */
+export function laxWrittenInt() {
+  const describe: Describe = () => ({type: 'integer'});
+  return lax<number | bigint>(describe, (value, report) => {
+    if (typeof value === 'bigint') return value;
+    if (value instanceof JsonFloat) return report({type: 'int_from_float'});
+    const integer = readInteger(value, report);
+    return integer === invalid ? invalid : Number(integer);
+  });
+}
+
 /** An integer of the signed 64-bit range, exact. */
 export function laxInt64() {
   const describe: Describe = () => ({type: 'integer', format: 'int64'});
@@ -111,15 +122,22 @@ function readFloatText(text: string, report: Report): number | typeof invalid {
   return trimmed.includes('nan') ? Number.NaN : Number(trimmed.replaceAll('_', ''));
 }
 
+function readFloat(value: unknown, report: Report): number | typeof invalid {
+  if (value instanceof JsonFloat) return value.value;
+  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return Number(value);
+  return typeof value === 'string' ? readFloatText(value, report) : report({type: 'float_type'});
+}
+
 /** A number; NaN and infinities pass. */
 export function laxFloat() {
-  return lax<number>(
+  return lax<number>(() => ({type: 'number'}), readFloat);
+}
+
+/** A number that stays a float when it was written as one. */
+export function laxWrittenFloat() {
+  return lax<number | JsonFloat>(
     () => ({type: 'number'}),
-    (value, report) => {
-      if (value instanceof JsonFloat) return value.value;
-      if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return Number(value);
-      return typeof value === 'string' ? readFloatText(value, report) : report({type: 'float_type'});
-    },
+    (value, report) => (value instanceof JsonFloat ? value : readFloat(value, report)),
   );
 }
 
@@ -223,15 +241,13 @@ export function laxList<T>(item: z.ZodType<T>, limits: ListLimits = {}) {
   });
 }
 
-/** A JSON object with values of one kind. */
+/** A JSON object with values of one kind; keeps the order of its keys. */
 export function laxMap<T>(item: z.ZodType<T>) {
   const describe: Describe = () => ({type: 'object', additionalProperties: requestJsonSchema(item)});
   return lax<Record<string, T>>(describe, (value, report) => {
     if (!isPlainObject(value)) return report({type: 'dict_type'});
-    const entries = Object.entries(value).map(([key, entry]) => [key, readInner(item, entry, [key], report)] as const);
-    return entries.some(([, entry]) => entry === invalid)
-      ? invalid
-      : (Object.fromEntries(entries) as Record<string, T>);
+    const entries = orderedEntries(value).map(([key, entry]) => [key, readInner(item, entry, [key], report)] as const);
+    return entries.some(([, entry]) => entry === invalid) ? invalid : objectFromEntries(entries as [string, T][]);
   });
 }
 

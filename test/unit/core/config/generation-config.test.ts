@@ -40,6 +40,57 @@ describe('loadGenerationConfig', () => {
     expect((await load({}, {eos_token_id: 2})).warning).toBeNull();
   });
 
+  it('keeps the nine known keys only, nulls dropped', async () => {
+    const all = {
+      repetition_penalty: 1.5,
+      presence_penalty: 0.5,
+      frequency_penalty: -0.5,
+      temperature: 0.25,
+      top_k: 7,
+      top_p: 0.5,
+      min_p: 0.125,
+      max_new_tokens: 9,
+      skip_special_tokens: false,
+    };
+    const {defaults} = await load({}, {...all, seed: 3, stop_token_ids: [4], max_tokens: 2, n: 5});
+    expect(defaults).toEqual({
+      repetitionPenalty: 1.5,
+      presencePenalty: 0.5,
+      frequencyPenalty: -0.5,
+      temperature: 0.25,
+      topK: 7,
+      topP: 0.5,
+      minP: 0.125,
+      maxTokens: 9,
+      skipSpecialTokens: false,
+    });
+    const nulls = Object.fromEntries(Object.keys(all).map((key) => [key, null]));
+    expect(await load({}, nulls)).toMatchObject({defaults: {}, overrideMaxTokens: null, warning: null});
+  });
+
+  it.each<[string, object, Partial<GenerationConfigOptions>, string | null]>([
+    ['a value that repeats the usual default', {temperature: 1.0}, {}, "{'temperature': 1.0}"],
+    [
+      'the renamed key last',
+      {skip_special_tokens: true, max_new_tokens: 3, top_p: 1},
+      {},
+      "{'top_p': 1.0, 'skip_special_tokens': True, 'max_tokens': 3}",
+    ],
+    ['the override alone', {}, {override: {top_k: 0, min_p: 0.00001}}, "{'top_k': 0, 'min_p': 1e-05}"],
+    ['an override that takes the only value away', {top_k: 4}, {override: {top_k: null}}, null],
+    ['an override without a file', {top_k: 4}, {mode: 'vllm', override: {top_k: 5}}, null],
+  ])('warns as the reference does: %s', async (_name, content, options, values) => {
+    const {warning} = await load(options, content);
+    if (values === null) expect(warning).toBeNull();
+    else expect(warning).toContain(`\`${values}\`. If this is not intended`);
+  });
+
+  it('takes the limit of a folder after the override', async () => {
+    const folder = await createTemporaryFolder({'generation_config.json': {max_new_tokens: 5}});
+    expect((await load({mode: folder, override: {max_new_tokens: 9}})).overrideMaxTokens).toBe(9);
+    expect((await load({mode: folder, override: {max_new_tokens: null}})).overrideMaxTokens).toBeNull();
+  });
+
   it('replaces single values by the override, null included', async () => {
     const {defaults} = await load({override: {temperature: null, top_k: 3, unknown_key: 1}});
     expect(defaults).toEqual({topK: 3, maxTokens: 9});

@@ -3,9 +3,11 @@ import {ParameterError} from '../../../../src/core/errors.ts';
 import {parseChatCompletionRequest} from '../../../../src/core/protocol/openai/chat-completion.ts';
 import {
   checkEngineLimits,
+  raisedTemperature,
   resolveBadWords,
   resolveSamplingParams,
   type SamplingContext,
+  samplingDefaultsFault,
 } from '../../../../src/core/sampling/resolve-sampling-params.ts';
 import {parseJson} from '../../../../src/core/util/parse-json.ts';
 
@@ -92,6 +94,16 @@ describe('values', () => {
         ],
       },
     ],
+    [
+      'the last of two keys for an id',
+      '"logit_bias":{"7":1,"5":2,"+7":3}',
+      {
+        logitBias: [
+          [7, 3],
+          [5, 2],
+        ],
+      },
+    ],
     ['lengths', {min_tokens: 2}, {minTokens: 2, maxTokens: 8}],
     ['own stop ids', {stop_token_ids: [9, 9]}, {stopTokenIds: [9], ignoreEos: false, eosTokenId: 2}],
     ['allowed ids', {allowed_token_ids: [1, 2]}, {allowedTokenIds: [1, 2]}],
@@ -168,6 +180,61 @@ describe('sampling check', () => {
     expect(errorOf(() => resolve({top_p: 2}, {maxTokens: 0})).message).toContain('top_p');
   });
 
+  it('goes through the fields in a fixed order', () => {
+    const faults: [string, string][] = [
+      ['"n":0', 'n must be'],
+      ['"vllm_xargs":{"a":18446744073709551616}', 'extra_args'],
+      ['"presence_penalty":3', 'presence_penalty'],
+      ['"frequency_penalty":3', 'frequency_penalty'],
+      ['"repetition_penalty":0', 'repetition_penalty'],
+      ['"temperature":3', 'temperature'],
+      ['"top_p":0', 'top_p'],
+      ['"top_k":-2', 'top_k'],
+      ['"min_p":2', 'min_p'],
+      ['"min_tokens":-1', 'min_tokens'],
+      ['"stop":""', 'stop cannot'],
+      ['"bad_words":[""]', 'bad_words'],
+    ];
+    for (const [index, [, start]] of faults.entries()) {
+      const fields = faults.slice(index).map(([field]) => field);
+      expect(errorOf(() => resolve(fields.toReversed().join(','))).message).toMatch(new RegExp(`^${start}`));
+    }
+    expect(errorOf(() => resolve({min_p: 2}, {maxTokens: 0})).message).toContain('min_p');
+    expect(errorOf(() => resolve({min_tokens: -1}, {maxTokens: 0})).message).toContain('max_tokens must be at least 1');
+    expect(errorOf(() => resolve({min_tokens: 9, stop: ''})).message).toContain('min_tokens');
+    expect(errorOf(() => resolve({bad_words: [''], n: 2, temperature: 0})).message).toContain('bad_words');
+  });
+
+  it.each([
+    {presence_penalty: -2, frequency_penalty: 2, repetition_penalty: 0.001, temperature: 2},
+    {top_p: 1, top_k: -1, min_p: 0},
+    {top_p: 0.0001, top_k: 1, min_p: 1},
+    {min_tokens: 8, n: 16384},
+    {min_tokens: 0, n: 1, temperature: 0},
+    '"vllm_xargs":{"a":18446744073709551615,"b":-9223372036854775808,"c":1e30,"d":[1,"x",2.5]}',
+  ])('accepts what lies on the limits: %j', (fields) => {
+    expect(() => resolve(fields)).not.toThrow();
+  });
+
+  it.each([
+    ['one too small', '{"a":-9223372036854775809}'],
+    ['one in a list', '{"a":[1,18446744073709551616]}'],
+  ])('refuses integers of extensions beyond 64 bits: %s', (_name, xargs) => {
+    expect(errorOf(() => resolve(`"vllm_xargs":${xargs}`)).param).toBe('extra_args');
+  });
+
+  it('holds a beam search to what it uses only', () => {
+    const ignored =
+      '"top_p":0,"top_k":-2,"min_p":2,"presence_penalty":3,"frequency_penalty":3,"repetition_penalty":0,"min_tokens":9,' +
+      '"stop":"","bad_words":[""],"logit_bias":{"x":1},"n":2,"temperature":0';
+    expect(errorOf(() => resolve(ignored))).toBeDefined();
+    expect(resolve(`"use_beam_search":true,${ignored}`).sampling.logitBias).toEqual([]);
+    for (const used of [{n: 0}, {n: 16385}, {temperature: 3}, {temperature: -1}]) {
+      expect(errorOf(() => resolve({use_beam_search: true, ...used})).message).toContain('must be');
+    }
+    expect(errorOf(() => resolve({use_beam_search: true}, {maxTokens: 0})).param).toBe('max_tokens');
+  });
+
   it('takes the limit of n from the environment', () => {
     vi.stubEnv('VLLM_MAX_N_SEQUENCES', '3');
     expect(errorOf(() => resolve({n: 4})).message).toContain('n must be at most 3, got 4.');
@@ -175,6 +242,30 @@ describe('sampling check', () => {
 
   it('checks server defaults too', () => {
     expect(errorOf(() => resolve({}, {defaults: {temperature: 3}})).param).toBe('temperature');
+  });
+});
+
+describe('server defaults', () => {
+  it.each([
+    [{}, null],
+    [{temperature: 0, topP: 0.5, maxTokens: 3}, null],
+    [{temperature: 3}, 'temperature must be in [0, 2], got 3.0.'],
+    [{topK: -2}, 'top_k must be 0 (disable), or at least 1, got -2.'],
+    [{maxTokens: 0}, 'max_tokens must be at least 1, got 0.'],
+  ])('that no request could use have a fault: %j', (defaults, fault) => {
+    expect(samplingDefaultsFault(defaults)).toBe(fault);
+  });
+});
+
+describe('raisedTemperature', () => {
+  it.each([
+    [{temperature: 0.005}, {}, {asked: 0.005, used: 0.01}],
+    [{}, {temperature: 0.00001}, {asked: 0.00001, used: 0.01}],
+    [{temperature: 0.01}, {temperature: 0.005}, null],
+    [{temperature: 0.000009}, {}, null],
+    [{}, {}, null],
+  ])('%j with the default %j', (fields, defaults, expected) => {
+    expect(raisedTemperature(request(fields), defaults)).toEqual(expected);
   });
 });
 
@@ -192,6 +283,18 @@ describe('engine check', () => {
       'token_id(s) [-1] in logit_bias contain out-of-vocab token ids. Vocabulary size: 100',
       'logit_bias',
       [-1],
+    ],
+    [
+      '"logit_bias":{"600":1,"500":1,"-1":1}',
+      'token_id(s) [600, 500, -1] in logit_bias contain out-of-vocab token ids. Vocabulary size: 100',
+      'logit_bias',
+      [600, 500, -1],
+    ],
+    [
+      {logprobs: true, logprob_token_ids: [100]},
+      'token_id(s) [100] in logprob_token_ids contain out-of-vocab token ids. Vocabulary size: 100',
+      'logprob_token_ids',
+      [100],
     ],
     [{allowed_token_ids: []}, 'allowed_token_ids is not None and empty!', 'allowed_token_ids', []],
     [{allowed_token_ids: [1, 100]}, 'allowed_token_ids contains out-of-vocab token id!', 'allowed_token_ids', [100]],
