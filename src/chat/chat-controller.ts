@@ -46,6 +46,8 @@ export interface ControllerParts {
   retries: number;
   tell: (news: ChatNews) => void;
   approve: (call: ToolCall, signal: AbortSignal) => Promise<Approval>;
+  /** What keys do, where there are any besides Enter. */
+  keyHelp?: readonly (readonly [keys: string, effect: string])[];
 }
 
 export class ChatController {
@@ -65,6 +67,7 @@ export class ChatController {
   #writer: SessionWriter | null;
   #turn: AbortController | null = null;
   #cannotSave = false;
+  #knowsFacts = false;
 
   constructor(parts: ControllerParts) {
     const {backend, start, tools, options, folder, tell} = parts;
@@ -79,6 +82,10 @@ export class ChatController {
     this.reasoningMode = options.reasoning;
     this.isRaw = options.raw;
     this.#writer = start.writer;
+  }
+
+  get keyHelp(): readonly (readonly [string, string])[] {
+    return this.#parts.keyHelp ?? [];
   }
 
   get isBusy(): boolean {
@@ -114,7 +121,17 @@ export class ChatController {
     await Promise.race([this.#parts.tools.start(), once(turn.signal, 'abort')]);
     for await (const event of runTurn(this.talk, parts)) this.#note(event);
     this.#turn = null;
+    await this.#tellFacts();
     await this.save();
+  }
+
+  /** Whoever answers now may have been out of reach before. */
+  async #tellFacts(): Promise<void> {
+    if (this.#knowsFacts) return;
+    const facts = await this.backend.ready().catch(() => null);
+    if (facts === null) return;
+    this.#knowsFacts = true;
+    this.tell({type: 'facts', facts});
   }
 
   /** The last user turn again, with another seed. @returns false when there is none */

@@ -13,12 +13,17 @@ export function shortTime(milliseconds: number): string {
   return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
+/** `1 token`, `20 tokens` */
+export function tokenCount(count: number): string {
+  return `${count} ${count === 1 ? 'token' : 'tokens'}`;
+}
+
 /** The line of `--stats`. */
 export function statsLine(stats: AnswerStats): string {
   const {promptTokens, completionTokens, timeToFirstTokenMs, tokensPerSecond, tokensPerSecondOverall} = stats;
   const parts = [
-    promptTokens === null ? null : `prompt ${promptTokens} tokens`,
-    `answer ${completionTokens} tokens`,
+    promptTokens === null ? null : `prompt ${tokenCount(promptTokens)}`,
+    `answer ${tokenCount(completionTokens)}`,
     timeToFirstTokenMs === null ? null : `TTFT ${shortTime(timeToFirstTokenMs)}`,
     tokensPerSecond === null ? null : `${tokensPerSecond.toFixed(1)} tok/s`,
     tokensPerSecondOverall === null ? null : `TPS ${tokensPerSecondOverall.toFixed(1)}`,

@@ -5,6 +5,7 @@
 import {UsageError} from '../core/errors.ts';
 import {attachFiles} from './attach-files.ts';
 import {openBackend} from './backend/open-backend.ts';
+import {withVersion} from './backend/server-address.ts';
 import type {ChatRunOptions, ChatTerminal} from './chat-terminal.ts';
 import {answerOnce} from './plain/one-turn.ts';
 import {openTalk} from './sessions/open-talk.ts';
@@ -19,7 +20,9 @@ export async function runChat(options: ChatRunOptions, terminal: ChatTerminal): 
 }
 
 /** @throws UsageError */
-function checkOptions({systemPrompt, systemFile, continue: isContinued, resume, json, stream}: ChatRunOptions): void {
+function checkOptions({model, url, systemPrompt, systemFile, ...options}: ChatRunOptions): void {
+  const {continue: isContinued, resume, json, stream} = options;
+  if (url !== null && model === null) withVersion(url);
   if (systemPrompt !== null && systemFile !== null) {
     throw new UsageError('--system-prompt and --system-file exclude each other');
   }
@@ -60,6 +63,8 @@ async function runInteractive(options: ChatRunOptions, terminal: ChatTerminal): 
     const {runLineRepl} = await import('./plain/line-repl.ts');
     return runLineRepl(options, start, terminal);
   }
+  // From here on Enter comes as Enter, also while the code of the screen is loaded.
+  terminal.stdin.setRawMode(true);
   const {runScreen} = await import('./run-screen.tsx');
   return runScreen(options, start, terminal);
 }

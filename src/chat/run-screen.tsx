@@ -12,6 +12,7 @@ import {ChatController, type ChatNews} from './chat-controller.ts';
 import type {ChatRunOptions, ChatTerminal} from './chat-terminal.ts';
 import {InputHistory} from './input/history.ts';
 import {type InputActions, InputModel} from './input/input-model.ts';
+import {keyHelp} from './input/key-help.ts';
 import {editOutside, showInPager} from './outside-programs.ts';
 import {ChatScreen} from './screen/chat-screen.tsx';
 import {CodeColours} from './screen/highlight.ts';
@@ -48,6 +49,7 @@ export async function runScreen(options: ChatRunOptions, start: TalkStart, termi
     ...{backend, start, tools, options, folder: terminal.folder, retries},
     tell: (news) => showNews(news, {store, input, terminal, leave}),
     approve: (call, signal) => store.askApproval(call, signal),
+    keyHelp,
   });
   const colours = new CodeColours();
   const paint = choosePaint(options.theme, terminal);
@@ -69,6 +71,7 @@ export async function runScreen(options: ChatRunOptions, start: TalkStart, termi
     await colours.load();
     chat.tell({type: 'talk-changed', messages: chat.talk});
   }
+  tools.onNote((note) => chat.warn(note));
   void tools.start().then((notes) => notes.map((note) => chat.warn(note)));
   void tellReady(chat, start, store).then(() => colours.load());
   try {
@@ -96,8 +99,7 @@ async function tellReady(chat: ChatController, {earlierModel}: TalkStart, store:
       chat.info(`Until now ${earlierModel} answered in this talk, from now on ${facts.modelName}.`);
     }
   } catch (error) {
-    store.tell({type: 'loading', text: null});
-    chat.tell({type: 'note', text: (error as Error).message, tone: 'error'});
+    store.tell({type: 'unreachable', message: (error as Error).message});
   }
 }
 

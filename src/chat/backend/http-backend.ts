@@ -10,6 +10,7 @@ import type {AnswerEvent} from '../conversation/answer-event.ts';
 import type {WireMessage} from '../conversation/messages.ts';
 import {type BackendFacts, type ChatBackend, type ChatRequestBody, ConnectionLostError} from './backend.ts';
 import {ChunkReader, errorMessageOf} from './chunk-reader.ts';
+import {withVersion} from './server-address.ts';
 
 export interface HttpBackendOptions {
   url: string;
@@ -150,14 +151,6 @@ export class HttpBackend implements ChatBackend {
       ...(hasBody && {'content-type': 'application/json'}),
     };
   }
-}
-
-/** `http://host` and `http://host/v1` are the same server; a version that stands there stays. @throws UsageError */
-export function withVersion(address: string): string {
-  const trimmed = (/^https?:\/\//.test(address) ? address : `http://${address}`).replace(/\/+$/, '');
-  if (!URL.canParse(trimmed))
-    throw new UsageError(`--url: ${address} is no address`, {hint: 'e.g. http://127.0.0.1:8000/v1'});
-  return /\/v\d+[a-z]*$/.test(trimmed) ? trimmed : `${trimmed}/v1`;
 }
 
 async function toError(response: Dispatcher.ResponseData, url: URL): Promise<ServingError> {

@@ -51,6 +51,14 @@ const controls: Readonly<Record<string, string>> = {
 const knownSequence = /^\u001b(\[[0-9;?]*[ -/]*[@-~]|O[A-Z])/;
 const unfinishedSequence = /^\u001b\[[0-9;?]*$/;
 
+/**
+ * Keys that were typed before the terminal gave us single ones came as lines: their Enter is a line feed. The one at the
+ * end sends, those within stay in the text.
+ */
+export function earlyKeys(chunk: string): string {
+  return chunk.replace(/\n$/, '\r');
+}
+
 export class KeyReader {
   #held = '';
   /** Text of a paste that has not ended. */

@@ -36,6 +36,7 @@ export async function runLineRepl(options: ChatRunOptions, start: TalkStart, ter
       tell: (news) => repl.show(news),
       approve: (call) => lines.askApproval(call),
     });
+    tools.onNote((note) => chat.warn(note));
     await repl.run(chat);
     return 0;
   } finally {

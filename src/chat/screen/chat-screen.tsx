@@ -5,6 +5,7 @@
 import {Box, Static, Text, useCursor, useStdin, useStdout} from 'ink';
 import {type ReactNode, useEffect, useRef, useState, useSyncExternalStore} from 'react';
 import type {InputActions, InputModel} from '../input/input-model.ts';
+import {earlyKeys} from '../input/key-reader.ts';
 import type {ScreenStore} from '../state/screen-store.ts';
 import type {ViewItem} from '../state/view-state.ts';
 import {drawItem} from './draw-items.ts';
@@ -24,6 +25,8 @@ export interface ChatScreenProps {
 }
 
 const tickMs = 100;
+/** What arrives so soon was typed before the screen was there. */
+const earlyMs = 30;
 
 export function ChatScreen({store, input, actions, paint, colours, toolsText}: ChatScreenProps): ReactNode {
   const state = useSyncExternalStore(store.subscribe, store.snapshot);
@@ -89,9 +92,13 @@ function useKeys(onChunk: (chunk: string) => void): void {
   useEffect(() => {
     if (!isRawModeSupported) return;
     setRawMode(true);
-    const listener = (chunk: string) => latest.current(chunk);
+    let isEarly = true;
+    // What is waiting is read between the timer and the callback behind it.
+    const timer = setTimeout(() => setImmediate(() => (isEarly = false)), earlyMs);
+    const listener = (chunk: string) => latest.current(isEarly ? earlyKeys(chunk) : chunk);
     emitter.on('input', listener);
     return () => {
+      clearTimeout(timer);
       emitter.off('input', listener);
       setRawMode(false);
     };

@@ -1,7 +1,7 @@
 /** Finished things as lines of the terminal. What they say comes from others and is made safe on the way. */
 
 import type {ToolCall} from '../conversation/messages.ts';
-import {shortTime} from '../format-stats.ts';
+import {shortTime, tokenCount} from '../format-stats.ts';
 import type {AnswerBlock} from '../state/answer-blocks.ts';
 import type {ViewItem} from '../state/view-state.ts';
 import {drawCode, drawMarkdown} from './markdown.ts';
@@ -55,7 +55,7 @@ function drawThought(
   {text, seconds, numTokens, isFolded}: Extract<ViewItem, {type: 'thought'}>,
   {width, paint}: Pen,
 ): string[] {
-  const title = seconds > 0 ? `thought ${shortTime(seconds * 1000)} · ${numTokens} tokens` : 'thought';
+  const title = seconds > 0 ? `thought ${shortTime(seconds * 1000)} · ${tokenCount(numTokens)}` : 'thought';
   if (isFolded) return [paint(`${title} (ctrl-t shows)`, ['dim'])];
   const rule = paint('│ ', ['dim']);
   return [paint(title, ['dim']), ...wrapSpans([span(text.trim(), 'dim')], paint, {width, first: rule})];
@@ -77,11 +77,13 @@ export function prettyArguments(text: string): string {
   }
 }
 
-/** What stands behind a gap of two blanks goes on below itself, where there is room. */
+/** What stands behind a gap of two blanks goes on below itself where there is room, else it gets lines of its own. */
 function drawRow(line: string, {width, paint}: Pen): string[] {
-  const column = textWidth(/^\s*\S+(?: \S+)*\s{2,}(?=\S)/.exec(line)?.[0] ?? '');
-  const rest = ' '.repeat(column < width / 2 ? column : 2);
-  const lines = wrapSpans([span(line)], paint, {width, first: '', rest});
+  const [before = ''] = /^\s*\S+(?: \S+)*\s{2,}(?=\S)/.exec(line) ?? [];
+  const column = textWidth(before);
+  const isNarrow = column >= width / 2 && textWidth(line) > width;
+  const shown = isNarrow ? `${before.trimEnd()}\n${line.slice(before.length)}` : line;
+  const lines = wrapSpans([span(shown)], paint, {width, first: '', rest: ' '.repeat(isNarrow ? 2 : column)});
   return lines.map((each) => `  ${each}`);
 }
 

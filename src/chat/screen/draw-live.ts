@@ -1,5 +1,5 @@
 /** The short part that is drawn again: what goes on, the input and the status line. Its height is known and bounded. */
-import {shortCount, shortTime} from '../format-stats.ts';
+import {shortCount, shortTime, tokenCount} from '../format-stats.ts';
 import type {TypedInput} from '../input/input-model.ts';
 import type {BlockState} from '../state/answer-blocks.ts';
 import type {ViewState} from '../state/view-state.ts';
@@ -146,7 +146,7 @@ function layOut(text: string, cursor: number, room: number): Layout {
 export function statusLine(state: ViewState, toolsText: string | null, {width, paint, nowMs}: LiveContext): string {
   const [count = null, speed = null, wait = null] = speedTexts(state, nowMs);
   const parts: {text: string | null; weight: number}[] = [
-    {text: state.facts?.modelName ?? state.loading ?? 'connecting', weight: 5},
+    {text: state.facts?.modelName ?? state.loading ?? (state.isUnreachable ? 'no model yet' : 'connecting'), weight: 5},
     {text: contextText(state), weight: 4},
     {text: count, weight: 1},
     {text: speed, weight: 3},
@@ -179,11 +179,11 @@ function contextText({contextTokens, facts}: ViewState): string | null {
 function speedTexts({phase, stats, numPieces, firstPieceMs}: ViewState, nowMs: number): (string | null)[] {
   if (phase === 'reasoning' || phase === 'answer' || phase === 'tool-call') {
     const seconds = firstPieceMs === null ? 0 : (nowMs - firstPieceMs) / 1000;
-    return [`${numPieces} tokens`, seconds > 0.3 ? `${((numPieces - 1) / seconds).toFixed(1)} tok/s` : null];
+    return [tokenCount(numPieces), seconds > 0.3 ? `${((numPieces - 1) / seconds).toFixed(1)} tok/s` : null];
   }
   if (stats === null) return [];
   return [
-    `${stats.completionTokens} tokens`,
+    tokenCount(stats.completionTokens),
     stats.tokensPerSecond === null ? null : `${stats.tokensPerSecond.toFixed(1)} tok/s`,
     stats.timeToFirstTokenMs === null ? null : `TTFT ${shortTime(stats.timeToFirstTokenMs)}`,
   ];

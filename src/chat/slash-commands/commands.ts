@@ -18,7 +18,7 @@ export interface SlashCommand {
 const reasoningModes: readonly string[] = ['show', 'fold', 'hide'];
 
 export const slashCommands: readonly SlashCommand[] = [
-  {names: ['help', '?'], form: '', description: 'This list', run: (chat) => chat.list('Commands', helpText())},
+  {names: ['help', '?'], form: '', description: 'This list', run: showHelp},
   {names: ['model'], form: '[NAME]', description: 'List the models, or ask another one', run: chooseModel},
   {names: ['system'], form: '[TEXT]', description: 'Show or set the system message; - takes it away', run: setSystem},
   {
@@ -27,7 +27,12 @@ export const slashCommands: readonly SlashCommand[] = [
     description: 'Any field of the request, e.g. temperature 0.2; without VALUE it goes',
     run: setField,
   },
-  {names: ['template'], form: '[KEY VALUE]', description: 'Variables of the chat template', run: setTemplateVariable},
+  {
+    names: ['template'],
+    form: '[KEY VALUE]',
+    description: 'Variables of the chat template',
+    run: changesFields('templateKwargs', 'Variables of the chat template'),
+  },
   {
     names: ['think'],
     form: 'on|off|show|fold|hide',
@@ -47,10 +52,25 @@ export const slashCommands: readonly SlashCommand[] = [
     run: (chat) => chat.warn('Images cannot be sent: this chat takes text only.'),
   },
   {names: ['tools'], form: '[on|off NAME]', description: 'List the tools, or switch one', run: switchTools},
-  {names: ['mcp'], form: '', description: 'List the tools of MCP servers', run: listMcp},
-  {names: ['retry'], form: '', description: 'Answer the last message again', run: retry},
+  {
+    names: ['mcp'],
+    form: '',
+    description: 'List the tools of MCP servers',
+    run: (chat) => listTools(chat, 'Tools of MCP servers', '__'),
+  },
+  {
+    names: ['retry'],
+    form: '',
+    description: 'Answer the last message again',
+    run: orWarns((chat) => chat.retry(), 'There is no message yet.'),
+  },
   {names: ['edit'], form: '', description: 'Take the last message back into the input', run: edit},
-  {names: ['continue'], form: '', description: 'Go on with the last answer', run: continueAnswer},
+  {
+    names: ['continue'],
+    form: '',
+    description: 'Go on with the last answer',
+    run: orWarns((chat) => chat.continueAnswer(), 'There is no answer to go on with.'),
+  },
   {names: ['undo'], form: '', description: 'Take the last message and its answer out of the talk', run: undo},
   {names: ['new'], form: '', description: 'Begin a new talk', run: (chat) => chat.newTalk()},
   {names: ['clear'], form: '', description: 'Begin a new talk on a clear screen', run: clear},
@@ -87,13 +107,32 @@ function unknownCommand(chat: ChatController, name: string): void {
   );
 }
 
-function helpText(): string {
-  const rows = slashCommands.map(({names, form, description}) => [
-    `/${names.join(', /')} ${form}`.trimEnd(),
-    description,
-  ]);
-  const width = Math.max(...rows.map(([call]) => call!.length));
-  return rows.map(([call, description]) => `${call!.padEnd(width)}  ${description}`).join('\n');
+function showHelp(chat: ChatController): void {
+  const rows = slashCommands.map(
+    ({names, form, description}) => [`/${names.join(', /')} ${form}`.trimEnd(), description] as const,
+  );
+  chat.list('Commands', inColumns(rows));
+  if (chat.keyHelp.length > 0) chat.list('Keys', inColumns(chat.keyHelp));
+}
+
+function inColumns(rows: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...rows.map(([first]) => first.length));
+  return rows.map(([first, second]) => `${first.padEnd(width)}  ${second}`).join('\n');
+}
+
+/** A command that may find nothing to work on. */
+function orWarns(act: (chat: ChatController) => Promise<boolean>, warning: string): SlashCommand['run'] {
+  return async (chat) => {
+    if (!(await act(chat))) chat.warn(warning);
+  };
+}
+
+/** A command that shows and changes a part of the settings. */
+function changesFields(part: 'fields' | 'templateKwargs', title: string): SlashCommand['run'] {
+  return (chat, argument) => {
+    chat.settings = {...chat.settings, [part]: changed(chat.settings[part], argument)};
+    chat.list(title, tableOf(chat.settings[part]));
+  };
 }
 
 async function chooseModel(chat: ChatController, name: string): Promise<void> {
@@ -112,11 +151,11 @@ function setSystem(chat: ChatController, text: string): void {
   chat.info(text === '-' ? 'The system message is gone.' : 'The system message is set.');
 }
 
+const setRequestField = changesFields('fields', 'Fields of the request');
+
 function setField(chat: ChatController, argument: string): void {
-  const {settings} = chat;
   if (argument.startsWith('keepReasoning ')) return setKeepReasoning(chat, argument.slice('keepReasoning '.length));
-  chat.settings = {...settings, fields: changed(settings.fields, argument)};
-  chat.list('Fields of the request', tableOf(chat.settings.fields));
+  setRequestField(chat, argument);
 }
 
 function setKeepReasoning(chat: ChatController, mode: string): void {
@@ -124,11 +163,6 @@ function setKeepReasoning(chat: ChatController, mode: string): void {
     return chat.warn('keepReasoning is auto, always or never.');
   chat.settings = {...chat.settings, keepReasoning: mode};
   chat.info(`Thoughts are sent back: ${mode}`);
-}
-
-function setTemplateVariable(chat: ChatController, argument: string): void {
-  chat.settings = {...chat.settings, templateKwargs: changed(chat.settings.templateKwargs, argument)};
-  chat.list('Variables of the chat template', tableOf(chat.settings.templateKwargs));
 }
 
 /** `name value` puts a value there, JSON when it reads as such; `name` alone takes it away. */
@@ -170,37 +204,20 @@ function switchTools(chat: ChatController, argument: string): void {
   const [, state, name] = /^(on|off)\s+(\S+)$/.exec(argument) ?? [];
   if (argument !== '' && !name) return chat.warn('Say /tools, /tools on NAME or /tools off NAME.');
   if (name && !chat.tools.switch(name, state === 'on')) return chat.warn(`There is no tool ${name}.`);
-  chat.list(
-    'Tools',
-    toolLines(chat, () => true),
-  );
+  listTools(chat, 'Tools', '');
 }
 
-function listMcp(chat: ChatController): void {
-  chat.list(
-    'Tools of MCP servers',
-    toolLines(chat, (name) => name.includes('__')),
-  );
-}
-
-function toolLines(chat: ChatController, isShown: (name: string) => boolean): string {
-  const shown = chat.tools.list().filter(({tool}) => isShown(tool.name));
-  if (shown.length === 0) return '(none; --tools safe and --mcp-config FILE bring some)';
-  return shown.map(({tool, isOn}) => `${isOn ? 'on ' : 'off'} ${tool.name}  ${tool.description}`).join('\n');
-}
-
-async function retry(chat: ChatController): Promise<void> {
-  if (!(await chat.retry())) chat.warn('There is no message yet.');
+/** @param part of the names that are shown */
+function listTools(chat: ChatController, title: string, part: string): void {
+  const shown = chat.tools.list().filter(({tool}) => tool.name.includes(part));
+  if (shown.length === 0) return chat.list(title, '(none; --tools safe and --mcp-config FILE bring some)');
+  chat.list(title, inColumns(shown.map(({tool, isOn}) => [`${isOn ? 'on ' : 'off'} ${tool.name}`, tool.description])));
 }
 
 async function edit(chat: ChatController): Promise<void> {
   const question = await chat.undo();
   if (question === null) return chat.warn('There is no message yet.');
   chat.tell({type: 'edit', text: question});
-}
-
-async function continueAnswer(chat: ChatController): Promise<void> {
-  if (!(await chat.continueAnswer())) chat.warn('There is no answer to go on with.');
 }
 
 async function undo(chat: ChatController): Promise<void> {
@@ -234,7 +251,7 @@ async function load(chat: ChatController, name: string): Promise<void> {
 async function listSessions(chat: ChatController): Promise<void> {
   const entries = await chat.store.list();
   const lines = entries.map(
-    ({id, changed: time}) => `${id === chat.sessionId ? '*' : ' '} ${id}  ${time.toLocaleString()}`,
+    ({id, changed: time}) => `${id === chat.sessionId ? '*' : ' '} ${id}  ${time.toLocaleString('sv-SE')}`,
   );
   chat.list('Stored talks', lines.length === 0 ? '(none)' : lines.slice(0, 30).join('\n'));
 }

@@ -46,6 +46,8 @@ export interface ViewState {
   phaseStartMs: number;
   facts: BackendFacts | null;
   loading: string | null;
+  /** Nothing could be reached or loaded until now. */
+  isUnreachable: boolean;
   stats: AnswerStats | null;
   numPieces: number;
   firstPieceMs: number | null;
@@ -61,6 +63,7 @@ export interface ViewState {
 export type ViewEvent =
   | ChatNews
   | {type: 'loading'; text: string | null}
+  | {type: 'unreachable'; message: string}
   | {type: 'approval-asked'; call: ToolCall}
   | {type: 'approval-given'}
   | {type: 'show-thought'}
@@ -84,6 +87,7 @@ export function initialView(version: string, options: {reasoning: ReasoningMode;
     phaseStartMs: 0,
     facts: null,
     loading: null,
+    isUnreachable: false,
     stats: null,
     numPieces: 0,
     firstPieceMs: null,
@@ -101,7 +105,9 @@ export function updateView(state: ViewState, event: ViewEvent, nowMs: number): V
     case 'loading':
       return {...state, loading: event.text};
     case 'facts':
-      return {...state, facts: event.facts, loading: null};
+      return {...state, facts: event.facts, loading: null, isUnreachable: false};
+    case 'unreachable':
+      return withItems({...state, loading: null, isUnreachable: true}, errorNote(event.message));
     case 'question':
       return withItems(inPhase(state, 'waiting', nowMs), {type: 'question', text: event.text});
     case 'round-start':
@@ -227,11 +233,22 @@ function withArguments({index: meant, argumentsText}: {index: number; argumentsT
       : call;
 }
 
-function endAnswer(state: ViewState, {message, stats}: Extract<ViewEvent, {type: 'answer-end'}>): ViewState {
+function endAnswer(state: ViewState, event: Extract<ViewEvent, {type: 'answer-end'}>): ViewState {
+  const {message, stats} = event;
   const calls = (message.tool_calls ?? []).map((call) => ({type: 'call' as const, call}));
-  const ended = withItems(takeText(state, '', true), ...calls);
+  const ended = withItems(takeText(state, '', true), ...calls, ...shortfalls(event));
   const contextTokens = stats.promptTokens === null ? null : stats.promptTokens + stats.completionTokens;
   return {...ended, calls: [], stats, contextTokens: contextTokens ?? state.contextTokens};
+}
+
+/** Why an answer is less than one expects. */
+function shortfalls({message, finishReason}: Extract<ViewEvent, {type: 'answer-end'}>): ViewItem[] {
+  const isThoughtOnly = finishReason === 'stop' && message.content === '' && message.reasoning && !message.tool_calls;
+  const texts = [
+    finishReason === 'length' ? '(cut: the limit of tokens is reached; /continue goes on)' : null,
+    isThoughtOnly ? '(no answer, only a thought; ctrl-t shows it)' : null,
+  ];
+  return texts.flatMap((text) => (text === null ? [] : [{type: 'note' as const, text, tone: 'warning' as const}]));
 }
 
 function endNotes({outcome, error}: Extract<ViewEvent, {type: 'turn-end'}>): ViewItem[] {
@@ -243,8 +260,12 @@ function endNotes({outcome, error}: Extract<ViewEvent, {type: 'turn-end'}>): Vie
     case 'too-many-rounds':
       return [{type: 'note', text: 'Stopped: too many rounds of tools.', tone: 'warning'}];
     case 'error':
-      return [{type: 'note', text: error?.message ?? 'unknown error', tone: 'error'}];
+      return [errorNote(error?.message ?? 'unknown error')];
   }
+}
+
+function errorNote(text: string): ViewItem {
+  return {type: 'note', text, tone: 'error'};
 }
 
 function storedItem({role, content}: {role: string; content: string}): ViewItem {

@@ -13,6 +13,8 @@ export interface OpenedTools {
   start(): Promise<string[]>;
   /** True until all servers have answered or were given up. */
   isStarting(): boolean;
+  /** Whoever shows the talk hears of servers that end in the middle of it. */
+  onNote(listener: (note: string) => void): void;
   /** Ends the servers. */
   close(): Promise<void>;
 }
@@ -27,18 +29,23 @@ export async function openTools(
   const names = tools.flatMap((entry) => entry.split(',')).filter((name) => name !== '');
   const found = await Promise.all(names.map((name) => (isFile(name) ? readToolsFile(name) : builtInTool(name))));
   const box = new ToolBox(found.flat(), {approval: toolApproval, allowsChanges: yesIKnow, folder});
-  if (mcpConfig === null) return {box, start: async () => [], isStarting: () => false, close: async () => {}};
+  if (mcpConfig === null) return withoutServers(box);
   const {readMcpServers} = await import('./mcp-tools.ts');
   return withServers(box, await readMcpServers(mcpConfig));
+}
+
+function withoutServers(box: ToolBox): OpenedTools {
+  return {box, start: async () => [], isStarting: () => false, onNote() {}, close: async () => {}};
 }
 
 function withServers(box: ToolBox, servers: McpServers): OpenedTools {
   const leaving = new AbortController();
   let opening: Promise<McpTools> | null = null;
   let isStarting = true;
+  let tellNote: (note: string) => void = () => {};
   const open = async () => {
     const {openMcpTools} = await import('./mcp-tools.ts');
-    const mcp = await openMcpTools(servers, leaving.signal);
+    const mcp = await openMcpTools(servers, leaving.signal, (note) => tellNote(note));
     for (const tool of mcp.tools) box.add(tool);
     isStarting = false;
     return mcp;
@@ -47,6 +54,7 @@ function withServers(box: ToolBox, servers: McpServers): OpenedTools {
     box,
     start: async () => (await (opening ??= open())).notes,
     isStarting: () => isStarting,
+    onNote: (listener) => (tellNote = listener),
     async close() {
       leaving.abort();
       await (await opening)?.close();

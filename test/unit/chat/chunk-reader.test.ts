@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {ChunkReader} from '../../../src/chat/backend/chunk-reader.ts';
-import {withVersion} from '../../../src/chat/backend/http-backend.ts';
+import {withVersion} from '../../../src/chat/backend/server-address.ts';
 
 const chunk = (delta: object, finish_reason: string | null = null) =>
   JSON.stringify({choices: [{index: 0, delta, finish_reason}]});

@@ -69,9 +69,17 @@ describe('tools of an MCP server', () => {
     expect((await result).isError).toBe(true);
   });
 
-  it('whose server dies are a failed call and no end', async () => {
-    expect(await run('dies')).toMatchObject({isError: true});
-    expect(await run('echo')).toMatchObject({isError: true});
+  it('whose server dies are a failed call, a word to the person, and there again at the next call', async () => {
+    const told: string[] = [];
+    tools.onNote((note) => told.push(note));
+    for (let time = 1; time <= 2; time++) {
+      expect(await run('dies')).toEqual({
+        text: 'The MCP server test ended during this call. The next call starts it again.',
+        isError: true,
+      });
+      expect(told).toEqual(Array(time).fill('MCP server test has ended; the next call starts it again.'));
+      expect(await run('echo')).toEqual({text: 'echo words', isError: false});
+    }
   });
 });
 
