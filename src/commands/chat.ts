@@ -37,7 +37,8 @@ export default class Chat extends BaseCommand {
   ];
   static override args = {
     model: Args.string({
-      description: 'A .gguf file, or a folder that holds one; without it and without --url the embedded model answers',
+      description:
+        'A .gguf file, a model folder, or an id on the Hugging Face Hub; without it and without --url the embedded model answers',
       ignoreStdin: true,
     }),
   };

@@ -84,7 +84,7 @@ export default class Models extends BaseCommand {
 function toAction(name: string): ModelAction {
   const known = modelActions.find((action) => action === name);
   if (known) return known;
-  throw new UsageError(`parlance models cannot ${name}`, {hint: `choose one of ${modelActions.join(', ')}`});
+  throw new UsageError(`parlance models has no action ${name}`, {hint: `choose one of ${modelActions.join(', ')}`});
 }
 
 async function ask(question: string): Promise<boolean> {

@@ -246,6 +246,7 @@ export async function loadLlm(options: LoadLlmOptions, context: LoadLlmContext):
   const {logger} = context;
   const files = await findFiles(options, context);
   context.onProgress({stage: 'resolve', fraction: 1, detail: files.weightsPath});
+  warnOfQuantization(files, options, logger);
   const templates = await findChatTemplates(files, options.chatTemplate);
   const tokenizerInfo = await readTokenizerInfo(files, defaultTemplate(templates));
   const formats = await loadFormats(templates, tokenizerInfo, options, logger);
@@ -282,6 +283,16 @@ function findFiles(
     ...hubContext(context, (progress) => context.onProgress({stage: 'download', ...progress})),
     checkConfig: (content, path) => void readHfConfig(content, path),
   });
+}
+
+/** A file has its own precision; only the float weights of a folder are rounded. */
+function warnOfQuantization(
+  {folder, weightsPath}: ModelFiles,
+  {engine, deployment}: LoadLlmOptions,
+  logger: Logger,
+): void {
+  if (engine.quantization === 'none' || (weightsPath === folder && deployment?.engine !== 'vllm')) return;
+  logger.warn({}, `--quantization ${engine.quantization} has no effect: it is for folders with safetensors`);
 }
 
 async function loadFormats(

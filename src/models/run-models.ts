@@ -148,7 +148,8 @@ async function remove(request: ModelsRequest, {write, confirm}: ModelsContext): 
     throw new UsageError(`${request.model} is no id of the Hub: only what was downloaded is removed here`);
   const folder = hubCacheFolder(request.downloadDir);
   const found = await findCachedModel(folder, id.repo);
-  if (found === null) throw new UsageError(`${id.repo} is not in ${folder}`, {hint: '`parlance models` lists what is'});
+  if (found === null)
+    throw new UsageError(`${id.repo} is not in ${folder}`, {hint: '`parlance models` lists what is there'});
   if (!request.yes) await requireConsent(found, confirm);
   await new CachedRepo(folder, id.repo).remove();
   if (request.json) return write(JSON.stringify({model: id.repo, removed_bytes: found.numBytes}));

@@ -118,6 +118,7 @@ class EngineProcess {
     this.#child.on('message', (output) => this.onOutput(output as EngineOutput));
     forEachLine(this.#child.stdout, (line) => logger.info({pid}, line));
     forEachLine(this.#child.stderr, (line) => {
+      if (line.trim() === '') return;
       logger.warn({pid}, line);
       this.#errorLines.push(line);
       this.#errorLines.splice(0, this.#errorLines.length - maxErrorLines);
