@@ -89,7 +89,8 @@ async function prepareBudget(
   const [openTokenIds, closeTokenIds] = await Promise.all(
     [marks.open, marks.close].map((mark) => tokensOf(mark, tokenizer)),
   );
-  return {maxTokens, openTokenIds: openTokenIds!, closeTokenIds: closeTokenIds!};
+  const {startsInside} = marks;
+  return {maxTokens, openTokenIds: openTokenIds!, closeTokenIds: closeTokenIds!, startsInside};
 }
 
 async function tokensOf(marker: string, tokenizer: Tokenizer): Promise<number[]> {

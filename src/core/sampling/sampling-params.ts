@@ -59,6 +59,8 @@ export interface ThinkingBudget {
   openTokenIds: number[];
   /** The marker that closes it. At least one token. */
   closeTokenIds: number[];
+  /** The output begins in a thought although no marker opens it. */
+  startsInside: boolean;
 }
 
 /** The output ends when its last tokens are `minCount` times the same pattern. */

@@ -222,12 +222,70 @@ describe('thoughts', () => {
     expect(body).toMatchObject({choices: [{message: {reasoning: 'Let me see.', reasoning_content: 'Let me see.'}}]});
   });
 
+  it('are sent under both names in streams, too', async () => {
+    const {chat} = await openTestApp(
+      {answer: thought, formats: await formats(null, 'deepseek_r1')},
+      {reasoningContent: true},
+    );
+    const {text} = await chat({stream: true});
+    const deltas = sseEvents(text).flatMap((event) => (event as unknown as {choices: Choice[]}).choices);
+    const told = (key: string) => deltas.map(({delta}) => delta[key] ?? '').join('');
+    expect([told('reasoning'), told('reasoning_content'), told('content')]).toEqual([
+      'Let me see.',
+      'Let me see.',
+      'It is 4.',
+    ]);
+  });
+
+  it('limit the engine by the marks of their format', async () => {
+    const {chat, engine} = await openTestApp({answer: thought, formats: await formats(null, 'deepseek_r1')});
+    await chat({thinking_token_budget: 6});
+    expect(engine.requests.at(-1)?.sampling.thinkingBudget).toMatchObject({maxTokens: 6, startsInside: true});
+  });
+
+  it('are hidden in front of calls that a request may make', async () => {
+    const loaded = await formats('hermes', 'deepseek_r1');
+    const fields = {include_reasoning: false};
+    const {choice} = await ask(`Hm.</think>${CALL}`, loaded, fields);
+    expect(choice).toMatchObject({message: {reasoning: null, content: null}, finish_reason: 'tool_calls'});
+    const deltas = await stream(`Hm.</think>${CALL}`, loaded, fields);
+    expect(joined(callPieces(deltas))).toBe('{"city":"Paris"}');
+    expect(deltas.some(({delta}) => delta.reasoning)).toBe(false);
+  });
+
   it('are cut by stop strings unless the request spares them', async () => {
     const loaded = await formats(null, 'deepseek_r1');
     const fields = {tools: undefined, stop: ['see']};
     expect((await ask(thought, loaded, fields)).choice.message).toMatchObject({reasoning: 'Let me ', content: null});
     const spared = await ask(`${thought} You see it.`, loaded, {...fields, stop_spares_reasoning: true});
     expect(spared.choice.message).toMatchObject({reasoning: 'Let me see.', content: 'It is 4. You '});
+    const deltas = await stream(`${thought} You see it.`, loaded, {...fields, stop_spares_reasoning: true});
+    const told = (key: string) => deltas.map(({delta}) => delta[key] ?? '').join('');
+    expect([told('reasoning'), told('content')]).toEqual(['Let me see.', 'It is 4. You ']);
+  });
+});
+
+describe('several choices', () => {
+  it('have their own thoughts and calls, each counted from 0', async () => {
+    const loaded = await formats('hermes', 'deepseek_r1');
+    const {chat} = await openTestApp({answer: `Hm.</think>Sure. ${CALL}`, formats: loaded});
+    const {body} = await chat({tools: [weather], n: 2});
+    const {choices} = body as unknown as {choices: Choice[]};
+    const ids = choices.flatMap(({message}) => (message.tool_calls ?? []).map(({id}) => id));
+    expect(choices.map(({message}) => [message.reasoning, message.content])).toEqual(
+      Array.from({length: 2}, () => ['Hm.', 'Sure. ']),
+    );
+    expect(new Set(ids).size).toBe(2);
+    const {text} = await chat({tools: [weather], n: 2, stream: true});
+    const chunks = sseEvents(text).flatMap(
+      (event) => (event as unknown as {choices: (Choice & {index: number})[]}).choices,
+    );
+    for (const index of [0, 1]) {
+      const deltas = chunks.filter((chunk) => chunk.index === index) as Deltas;
+      expect(callPieces(deltas).every((piece) => piece.index === 0)).toBe(true);
+      expect(joined(callPieces(deltas))).toBe('{"city":"Paris"}');
+      expect(deltas.at(-1)).toMatchObject({finish_reason: 'tool_calls'});
+    }
   });
 });
 

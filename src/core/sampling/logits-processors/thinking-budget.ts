@@ -1,6 +1,7 @@
 /**
  * `thinking_token_budget`: once a thought has so many tokens, its end marker is all that can come next. Tokens of the prompt
- * behind an opening marker count, as in vLLM (vllm/v1/sample/logits_processor/builtin.py, thinking budget).
+ * behind an opening marker count, as in vLLM (vllm/v1/sample/logits_processor/builtin.py, thinking budget). Where a format
+ * begins in a thought that nothing opened, the first token of the output is its first; vLLM sets no limit there.
  */
 import type {ThinkingBudget} from '../sampling-params.ts';
 import {impossible, type LogitsProcessor, type LogitsProcessorFactory} from './logits-processor.ts';
@@ -20,6 +21,7 @@ class BudgetKeeper implements LogitsProcessor {
   constructor(budget: ThinkingBudget, promptTokenIds: readonly number[]) {
     this.#budget = budget;
     for (const tokenId of promptTokenIds) this.#see(tokenId);
+    if (budget.startsInside && this.#numThought === null) this.#open();
   }
 
   apply(logits: Float32Array, outputTokenIds: readonly number[]): void {

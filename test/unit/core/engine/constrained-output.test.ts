@@ -119,21 +119,26 @@ describe('a constrained sequence', () => {
 });
 
 describe('a thinking budget', () => {
-  const budget = (maxTokens: number) => ({
-    thinkingBudget: {maxTokens, openTokenIds: [7], closeTokenIds: [8, 9]},
+  const budget = (maxTokens: number, startsInside: boolean) => ({
+    thinkingBudget: {maxTokens, openTokenIds: [7], closeTokenIds: [8, 9], startsInside},
     maxTokens: 8,
     eosTokenId: null,
     constraint: null,
   });
-  const outputOf = async (prompt: number[], maxTokens: number) => {
+  const outputOf = async (prompt: number[], maxTokens: number, startsInside = false) => {
     const {core} = buildEngine();
-    core.addRequests([engineRequest('a', prompt, {...budget(maxTokens), badWordsTokenIds: [[7], [8]]})]);
+    core.addRequests([engineRequest('a', prompt, {...budget(maxTokens, startsInside), badWordsTokenIds: [[7], [8]]})]);
     return tokensOf(await runToEnd(core), 'a');
   };
 
   it('closes a thought that the prompt opened, counting the tokens behind the opening', async () => {
     expect((await outputOf([1, 2, 7, 3], 3)).slice(2, 4)).toEqual([8, 9]);
     expect((await outputOf([1, 2, 7], 0)).slice(0, 2)).toEqual([8, 9]);
+  });
+
+  it('counts from the first token when the answer begins in a thought', async () => {
+    expect((await outputOf([1, 2], 3, true)).slice(3, 5)).toEqual([8, 9]);
+    expect((await outputOf([1, 7, 3], 3, true)).slice(2, 4)).toEqual([8, 9]);
   });
 
   it('is silent when there is no thought, or when it is over', async () => {

@@ -43,7 +43,7 @@ describe('generateBody', () => {
       badWords: ['bad'],
       logprobs: 5,
       logprobTokenIds: [8],
-      thinkingBudget: {maxTokens: 64, openTokenIds: [1], closeTokenIds: [2]},
+      thinkingBudget: {maxTokens: 64, openTokenIds: [1], closeTokenIds: [2], startsInside: false},
       repetitionDetection: {minPatternSize: 1, maxPatternSize: 8, minCount: 3},
     });
     expect(params).toEqual({
