@@ -45,6 +45,19 @@ describe.skipIf(!hasSharedData)('exported graphs', () => {
     }
   });
 
+  test('a budget holds twice the tokens of a cache in float16', async () => {
+    const budget = {kvCacheBytes: 2 ** 18, maxNumSeqs: 64};
+    const [whole, half] = [
+      await loadForTest(graph('llama-onnx', 'model'), budget),
+      await loadForTest(graph('llama-onnx', 'model_fp16'), budget),
+    ];
+    whole.runner.close();
+    half.runner.close();
+    expect(half.info.kvCacheBytesPerToken).toBe(whole.info.kvCacheBytesPerToken / 2);
+    for (const {info} of [whole, half])
+      expect(info.kvCacheTokens).toBe(Math.floor(2 ** 18 / info.kvCacheBytesPerToken));
+  });
+
   test.each([
     ['llama-onnx', 'model', 1e-3],
     ['llama-onnx', 'model_fp16', 5e-2],

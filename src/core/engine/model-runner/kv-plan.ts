@@ -41,19 +41,30 @@ export interface MemoryFacts {
   totalBytes: number;
 }
 
+/** As it is now: to be taken before the weights are loaded. */
+export function memoryFacts(): MemoryFacts {
+  return {freeBytes: availableMemoryBytes(), totalBytes: totalMemoryBytes()};
+}
+
+/** @throws ModelError with the numbers */
+export function requireRoomForWeights(weightBytes: number, {freeBytes}: MemoryFacts): void {
+  if (weightBytes > freeBytes) throw weightsDoNotFit(weightBytes, freeBytes);
+}
+
 /**
  * @param weightBytes memory that the weights will take
+ * @param memory as it is without them
  * @throws ModelError when `--max-model-len` is too short, longer than the model allows or does not fit into the budget
  */
 export function planKvCache(
   config: PlanOptions,
   facts: Pick<ModelFacts, 'numLayers' | 'numKvHeads' | 'headSize' | 'contextLength'>,
   weightBytes: number,
-  memory: MemoryFacts = {freeBytes: availableMemoryBytes(), totalBytes: totalMemoryBytes()},
+  memory: MemoryFacts,
   {type, isTakenAtOnce}: CacheKind = {type: 'float32', isTakenAtOnce: false},
 ): KvPlan {
   const bytesPerToken = kvBytesPerToken(facts, type);
-  if (weightBytes > memory.freeBytes) throw weightsDoNotFit(weightBytes, memory.freeBytes);
+  requireRoomForWeights(weightBytes, memory);
   const budgetTokens =
     config.numGpuBlocksOverride === null
       ? Math.floor(budgetBytes(config, weightBytes, memory) / bytesPerToken)

@@ -12,7 +12,8 @@ import {type ChosenDevice, cpuBecause, deviceFor} from './device/choose-device.t
 import {deviceKvMemory, obstacleOf} from './device/device.ts';
 import {isExported, isInPlace, readExportedFacts} from './exported-model.ts';
 import {KvArena} from './kv-arena.ts';
-import {type KvPlan, planKvCache} from './kv-plan.ts';
+import type {KvType} from './kv-memory.ts';
+import {type KvPlan, type MemoryFacts, memoryFacts, planKvCache, requireRoomForWeights} from './kv-plan.ts';
 import type {ModelRunner} from './model-runner.ts';
 import {type DraftSession, OnnxModelRunner} from './onnx-model-runner.ts';
 import {type OpenOptions, openExported, tryExported} from './open-exported.ts';
@@ -44,11 +45,13 @@ export async function loadModel(config: EngineConfig, onProgress: ProgressListen
   const {built, device} = await modelFor(wanted, config, onProgress);
   const buildMs = clock();
   onProgress({stage: 'load', fraction: 0, detail: path.basename(config.modelPath)});
-  const plan = planFor(device, config, built);
   const numThreads = config.threads ?? defaultThreads();
-  const runner = isReady
-    ? await openExported(api, config.modelPath, built.facts, {numThreads, plan, device})
-    : await openRunner(api, built, config, {numThreads, plan, device});
+  const memory = memoryFacts();
+  requireRoomForWeights(built.numBytes, memory);
+  const planOf = (cacheType: KvType) => planFor({...device, type: cacheType}, config, built, memory);
+  const {runner, plan} = isReady
+    ? await openExported(api, config.modelPath, built.facts, planOf, {numThreads, device})
+    : await openRunner(api, built, config, planOf(device.type), {numThreads, device});
   const loadMs = clock();
   onProgress({stage: 'warm-up', fraction: 0, detail: ''});
   await (isReady ? tryExported(runner, config.modelPath, device, () => warmUp(runner)) : warmUp(runner));
@@ -104,15 +107,20 @@ async function obstacleOfGraph(modelPath: string): Promise<string | null> {
 /** Cache of a device when nothing is said: what is free there cannot be asked for. */
 const deviceCacheBytes = 2 ** 30;
 
-function planFor({gpu, type}: ChosenDevice, config: EngineConfig, {facts, numBytes}: CachedModel<ModelFacts>): KvPlan {
-  if (!gpu) return planKvCache(config, facts, numBytes);
+function planFor(
+  {gpu, type}: Pick<ChosenDevice, 'gpu' | 'type'>,
+  config: EngineConfig,
+  {facts, numBytes}: CachedModel<ModelFacts>,
+  memory: MemoryFacts,
+): KvPlan {
+  if (!gpu) return planKvCache(config, facts, numBytes, memory, {type, isTakenAtOnce: false});
   if (config.gpuMemoryUtilization !== null && config.kvCacheBytes === null) {
     throw new UnsupportedError(
       `--gpu-memory-utilization: how much memory ${gpu.name} has cannot be asked for. Give --kv-cache-memory-bytes.`,
     );
   }
   const budget = {...config, kvCacheBytes: config.kvCacheBytes ?? deviceCacheBytes};
-  return planKvCache(budget, facts, numBytes, undefined, {type, isTakenAtOnce: true});
+  return planKvCache(budget, facts, numBytes, memory, {type, isTakenAtOnce: true});
 }
 
 function refuseDrafts({speculativeConfig, modelPath, device}: EngineConfig): void {
@@ -140,8 +148,9 @@ async function openRunner(
   api: OrtApi,
   built: CachedModel<ModelFacts>,
   config: EngineConfig,
-  {numThreads, plan, device}: OpenOptions,
-): Promise<OnnxModelRunner> {
+  plan: KvPlan,
+  {numThreads, device}: OpenOptions,
+): Promise<{runner: OnnxModelRunner; plan: KvPlan}> {
   const {folder, facts, wasBuilt} = built;
   const environment = new OrtEnvironment(api);
   try {
@@ -153,12 +162,8 @@ async function openRunner(
     const {numLayers, numKvHeads, headSize, vocabSize} = facts;
     const kv = {numLayers, numKvHeads, headSize, numRows: plan.numRows, capacity: plan.maxModelLen};
     const memory = gpu ? deviceKvMemory(environment, session, gpu, kv) : new KvArena(environment, kv);
-    return new OnnxModelRunner(
-      environment,
-      session,
-      {kv, memory, maxChunkTokens, vocabSize, maxLogitRows: plan.numRows},
-      drafts,
-    );
+    const options = {kv, memory, maxChunkTokens, vocabSize, maxLogitRows: plan.numRows};
+    return {runner: new OnnxModelRunner(environment, session, options, drafts), plan};
   } catch (cause) {
     environment.close();
     if (device.gpu)

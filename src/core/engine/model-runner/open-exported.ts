@@ -7,6 +7,7 @@ import {type ExportedLayout, readLayout} from './exported-model.ts';
 import {ExportedModelRunner} from './exported-model-runner.ts';
 import {GrowingModelRunner} from './growing-model-runner.ts';
 import {KvArena} from './kv-arena.ts';
+import type {KvType} from './kv-memory.ts';
 import type {KvPlan} from './kv-plan.ts';
 import type {ModelRunner} from './model-runner.ts';
 import type {OrtApi} from './ort/ort-api.ts';
@@ -18,23 +19,27 @@ const maxChunkTokens = 64;
 
 export interface OpenOptions {
   numThreads: number;
-  plan: KvPlan;
   device: ChosenDevice;
 }
 
-/** @throws ModelError */
+/**
+ * @param planFor the cache plan for numbers of a type, which the graph says
+ * @throws ModelError
+ */
 export async function openExported(
   api: OrtApi,
   modelPath: string,
   facts: ModelFacts,
-  {numThreads, plan, device}: OpenOptions,
-): Promise<ModelRunner> {
+  planFor: (cacheType: KvType) => KvPlan,
+  {numThreads, device}: OpenOptions,
+): Promise<{runner: ModelRunner; plan: KvPlan}> {
   const environment = new OrtEnvironment(api);
   let session: OrtSession | null = null;
   try {
     session = new OrtSession(environment, modelPath, {numThreads, provider: device.gpu?.provider ?? null});
     const layout = await readLayout(session, facts, modelPath);
-    return runnerFor(environment, session, layout, facts, {plan, device});
+    const plan = planFor(layout.cacheType);
+    return {runner: runnerFor(environment, session, layout, facts, {plan, device}), plan};
   } catch (cause) {
     session?.close();
     environment.close();
@@ -47,7 +52,7 @@ function runnerFor(
   session: OrtSession,
   layout: ExportedLayout,
   facts: ModelFacts,
-  {plan: {numRows, maxModelLen}, device}: Omit<OpenOptions, 'numThreads'>,
+  {plan: {numRows, maxModelLen}, device}: {plan: KvPlan; device: ChosenDevice},
 ): ModelRunner {
   const {numLayers, numKvHeads, headSize, vocabSize} = facts;
   const common = {numLayers, numKvHeads, headSize, numRows};
