@@ -2,8 +2,8 @@
  * The help class that oclif loads: our layout for commands with option specs, oclif's own for the rest. `bin/run.js`
  * adds `--help` where it sees `--help=TOPIC`, because oclif knows only the bare flag; the topic is read here.
  */
-import {styleText} from 'node:util';
 import {type Command, Help} from '@oclif/core';
+import {headingStyle} from './heading-style.ts';
 import {commandHelp, type HelpLayout, type HelpSubject} from './help-text.ts';
 import type {OptionSpec} from './option-spec.ts';
 
@@ -39,12 +39,5 @@ export default class ParlanceHelp extends Help {
 }
 
 function layout(): HelpLayout {
-  const heading = hasColour() ? (text: string) => styleText('bold', text) : (text: string) => text;
-  return {width: process.stdout.columns ?? defaultWidth, heading};
-}
-
-/** `FORCE_COLOR` wins over `NO_COLOR`, and that over the terminal. */
-function hasColour(): boolean {
-  if (process.env.FORCE_COLOR) return process.env.FORCE_COLOR !== '0';
-  return !process.env.NO_COLOR && process.stdout.isTTY === true;
+  return {width: process.stdout.columns ?? defaultWidth, heading: headingStyle()};
 }

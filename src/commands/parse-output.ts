@@ -7,6 +7,7 @@ import * as z from 'zod';
 import {BaseCommand} from '../cli/base-command.ts';
 import {createLogger} from '../cli/create-logger.ts';
 import {flagsFromSpecs} from '../cli/flags-from-schema.ts';
+import {headingStyle} from '../cli/heading-style.ts';
 import {optionSpecs} from '../cli/option-spec.ts';
 import {readText} from '../cli/read-text.ts';
 import {terminalOptionsSchema} from '../cli/terminal-options.ts';
@@ -45,7 +46,7 @@ export default class ParseOutput extends BaseCommand {
     const {runParseOutput} = await import('../parse-output/run.ts');
     await runParseOutput(
       {...options, file: positional ?? (process.stdin.isTTY ? null : '-')},
-      {readText, write: (line) => this.writeResult(line), logger: this.openLog(options)},
+      {readText, write: (line) => this.writeResult(line), heading: headingStyle(), logger: this.openLog(options)},
     );
   }
 

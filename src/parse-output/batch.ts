@@ -3,6 +3,7 @@
  * streamed and folded, one with `output` alone is parsed whole.
  */
 import * as z from 'zod';
+import {UsageError, ValidationError} from '../core/errors.ts';
 import type {OutputFormats} from '../core/parsers/create-output-parser.ts';
 import type {ParserContext} from '../core/parsers/output-parser.ts';
 import type {ParserRegistry} from '../core/parsers/registry.ts';
@@ -45,7 +46,16 @@ export function* parseBatch(text: string, file: string, registry: ParserRegistry
   for (const [index, row] of text.split('\n').entries()) {
     if (row.trim() === '') continue;
     const source = `${file}:${index + 1}`;
-    yield parseLine(readFields(lineSchema, readJsonText(row, source), source), registry);
+    yield parseNamed(readFields(lineSchema, readJsonText(row, source), source), source, registry);
+  }
+}
+
+function parseNamed(line: BatchLine, source: string, registry: ParserRegistry): BatchResult {
+  try {
+    return parseLine(line, registry);
+  } catch (error) {
+    if (error instanceof ValidationError) throw new UsageError(`${source}: ${error.message}`, {cause: error});
+    throw error;
   }
 }
 

@@ -4,27 +4,29 @@ import type {ParsedDelta, ParseResult} from './parse-text.ts';
 
 const NOTHING = '(nothing)';
 
-/** Sections with a title each. */
-export function resultLines({folded}: ParseResult): string[] {
+type Heading = (text: string) => string;
+
+/** Sections with a title each. @param heading how titles look */
+export function resultLines({folded}: ParseResult, heading: Heading): string[] {
   return [
-    ...section('Reasoning', folded.reasoning),
-    ...section('Content', folded.content),
-    ...folded.toolCalls.flatMap((call, index) => callLines(call, index)),
-    ...(folded.toolCalls.length === 0 ? section('Tool calls', '') : []),
+    ...section(heading('Reasoning:'), folded.reasoning),
+    ...section(heading('Content:'), folded.content),
+    ...folded.toolCalls.flatMap((call, index) => callLines(call, heading(`Tool call ${index}: ${call.name}`))),
+    ...(folded.toolCalls.length === 0 ? section(heading('Tool calls:'), '') : []),
   ];
 }
 
 function section(title: string, text: string): string[] {
-  return [`${title}:`, ...indented(text === '' ? NOTHING : text), ''];
+  return [title, ...indented(text === '' ? NOTHING : text), ''];
 }
 
 function indented(text: string): string[] {
   return text.split('\n').map((line) => `  ${line}`.trimEnd());
 }
 
-function callLines({id, name, argumentsText}: FoldedPieces['toolCalls'][number], index: number): string[] {
+function callLines({id, argumentsText}: FoldedPieces['toolCalls'][number], title: string): string[] {
   const note = isJson(argumentsText) ? '' : '  (the arguments are no whole JSON)';
-  return [`Tool call ${index}: ${name}${note}`, ...indented(argumentsText), `  id ${id}`, ''];
+  return [title + note, ...indented(argumentsText), `  id ${id}`, ''];
 }
 
 function isJson(text: string): boolean {

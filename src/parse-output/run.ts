@@ -2,7 +2,7 @@
  * `parlance parse-output`: what the parsers of the server make of a model's raw output. Options and a reader of files in,
  * text out; the same code runs on single outputs and on batches.
  */
-import {UsageError, ValidationError} from '../core/errors.ts';
+import {UsageError} from '../core/errors.ts';
 import {loadAnswerFormats} from '../core/load-answer-formats.ts';
 import type {OutputFormats} from '../core/parsers/create-output-parser.ts';
 import type {ToolFormat} from '../core/parsers/format.ts';
@@ -28,6 +28,8 @@ export interface RunContext {
   /** Text of a file; `-` is stdin. @throws UsageError */
   readText: (name: string) => Promise<string>;
   write: (line: string) => void;
+  /** How titles look. */
+  heading: (text: string) => string;
   logger: Logger;
 }
 
@@ -41,7 +43,7 @@ export async function runParseOutput(options: RunOptions, context: RunContext): 
   if (options.list) return writeNames(await createRegistry(options), options, context);
   if (options.batch !== null) return runBatch(options.batch, options, context);
   const result = await parseOne(options, context);
-  for (const line of outputLines(result, options)) context.write(line);
+  for (const line of outputLines(result, options, context)) context.write(line);
 }
 
 function writeNames(registry: ParserRegistry, {json}: RunOptions, {write}: RunContext): void {
@@ -53,11 +55,7 @@ function writeNames(registry: ParserRegistry, {json}: RunOptions, {write}: RunCo
 
 async function runBatch(file: string, options: RunOptions, {readText, write}: RunContext): Promise<void> {
   const registry = await createRegistry(options);
-  try {
-    for (const result of parseBatch(await readText(file), file, registry)) write(JSON.stringify(result));
-  } catch (error) {
-    throw error instanceof ValidationError ? new UsageError(error.message, {cause: error}) : error;
-  }
+  for (const result of parseBatch(await readText(file), file, registry)) write(JSON.stringify(result));
 }
 
 async function createRegistry({toolParserPlugin, reasoningParserPlugin}: RunOptions): Promise<ParserRegistry> {
@@ -134,8 +132,8 @@ function chosenToolChoice({toolChoice, toolCallParser}: RunOptions, tools: reado
   });
 }
 
-function outputLines(result: ParseResult, {json, stream}: RunOptions): string[] {
-  if (!json) return stream ? deltaLines(result.deltas) : resultLines(result);
+function outputLines(result: ParseResult, {json, stream}: RunOptions, {heading}: RunContext): string[] {
+  if (!json) return stream ? deltaLines(result.deltas) : resultLines(result, heading);
   if (stream) return result.deltas.map((delta) => JSON.stringify(delta));
   return [JSON.stringify(messageFields(result.folded))];
 }

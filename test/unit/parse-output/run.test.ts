@@ -14,6 +14,7 @@ async function run(given: Partial<RunOptions>, files: Record<string, string> = {
   await runParseOutput(options, {
     readText: async (name) => files[name]!,
     write: (line) => lines.push(line),
+    heading: (text) => text,
     logger: new RecordingLogger(),
   });
   return lines;
@@ -99,6 +100,9 @@ describe('a batch', () => {
 
   it('names the line that is wrong', async () => {
     await expect(run({batch: 'b.jsonl'}, {'b.jsonl': '{"parser": "hermes"}\n{'})).rejects.toThrow(/^b\.jsonl:2 is no/);
+    await expect(run({batch: 'b.jsonl'}, {'b.jsonl': '\n{"tool_parser": "hermess"}'})).rejects.toThrow(
+      /^b\.jsonl:2: invalid tool call parser: hermess \(chose from/,
+    );
     await expect(run({batch: 'b.jsonl'}, {'b.jsonl': '{"parser": 1}'})).rejects.toThrow(
       /^b\.jsonl:1 is wrong at parser/,
     );
