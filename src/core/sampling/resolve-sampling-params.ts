@@ -423,8 +423,9 @@ export async function resolveBadWords(words: string[], encode: EncodeText): Prom
   for (const word of words) {
     const bare = word.trimStart();
     const plain = await encode(bare);
-    sequences.push(plain);
     const spaced = await encode(` ${bare}`);
+    // A word of nothing but white space has no tokens without it.
+    sequences.push(plain.length > 0 ? plain : spaced);
     if (spaced[0] !== plain[0] && spaced.length === plain.length) sequences.push(spaced);
     checkNumBadWords(words, sequences.length);
   }

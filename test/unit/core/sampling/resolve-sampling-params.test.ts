@@ -296,6 +296,24 @@ describe('engine check', () => {
       'logprob_token_ids',
       [100],
     ],
+    [
+      {logprobs: true, logprob_token_ids: Array(129).fill(1)},
+      'Requested logprob_token_ids of length 129, which is greater than max allowed: 128',
+      'logprob_token_ids',
+      129,
+    ],
+    [
+      {logprobs: true, top_logprobs: -1},
+      'Requested sample logprobs of 100, which is greater than max allowed: 20',
+      'logprobs',
+      100,
+    ],
+    [
+      {prompt_logprobs: 21},
+      'Requested prompt logprobs of 21, which is greater than max allowed: 20',
+      'prompt_logprobs',
+      21,
+    ],
     [{allowed_token_ids: []}, 'allowed_token_ids is not None and empty!', 'allowed_token_ids', []],
     [{allowed_token_ids: [1, 100]}, 'allowed_token_ids contains out-of-vocab token id!', 'allowed_token_ids', [100]],
     [
@@ -322,6 +340,20 @@ describe('engine check', () => {
     expect(() => checkEngineLimits(request(fields), limits)).not.toThrow();
   });
 
+  it('knows no limit of logprobs but the vocabulary with -1', () => {
+    const unlimited = {...limits, maxLogprobs: -1};
+    for (const fields of [{logprobs: true, top_logprobs: -1}, {prompt_logprobs: 100}]) {
+      expect(() => checkEngineLimits(request(fields), unlimited)).not.toThrow();
+    }
+    const tooMany = request({prompt_logprobs: 101});
+    expect(errorOf(() => checkEngineLimits(tooMany, unlimited)).message).toContain('max allowed: 100');
+  });
+
+  it('lets a thinking budget pass where thoughts are read', () => {
+    const reading = {...limits, readsReasoning: true};
+    expect(() => checkEngineLimits(request({thinking_token_budget: 5}), reading)).not.toThrow();
+  });
+
   it('refuses an empty prompt', () => {
     const error = errorOf(() => checkEngineLimits(request({}), {...limits, promptLength: 0}));
     expect(error.message).toBe('The decoder prompt cannot be empty');
@@ -336,6 +368,11 @@ describe('resolveBadWords', () => {
   it('adds the form with a space when it is one more token of the same length', async () => {
     expect(await resolveBadWords(['a', ' b'], encode)).toEqual([[1097], [2032], [1098], [2032]]);
     expect(await resolveBadWords(['z'], encode)).toEqual([[1122]]);
+  });
+
+  it('takes a word of white space for a space', async () => {
+    const encodeSpaces = (text: string) => (text === '' ? [] : [7]);
+    expect(await resolveBadWords([' ', '\n'], encodeSpaces)).toEqual([[7], [7]]);
   });
 
   it('refuses more than the limit', async () => {
