@@ -160,8 +160,9 @@ const combinations: Combination[] = [
     hint: 'for example --goodput ttft:500 tpot:50',
   },
   {
-    isWrong: ({duration, points, ramp}) =>
+    isWrong: ({duration, points, ramp, findMaxRate}) =>
       duration !== null &&
+      !findMaxRate &&
       (ramp !== null ||
         points.some(
           ({maxConcurrency, requestRate}) => Math.min(maxConcurrency, requestRate) === Number.POSITIVE_INFINITY,

@@ -73,5 +73,7 @@ export function checkDeployment({engine, engineUrl, engineApiKey, dataParallelSi
 function checkUrl(text: string): void {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url && ['http:', 'https:'].includes(url.protocol)) return;
-  throw new UsageError(`--engine-url ${text} is not an http:// or https:// address.`);
+  throw new UsageError(`--engine-url ${text} is not an http:// or https:// address.`, {
+    hint: 'A list flag takes every value up to the next flag; a model stands in front of it.',
+  });
 }

@@ -30,6 +30,11 @@ describe('readSettings', () => {
     expect(read.metadata).toEqual([['build', '7']]);
   });
 
+  it('takes a time for each step of a search', () => {
+    expect(settings({findMaxRate: true, goodput: ['ttft:9'], duration: 2}).duration).toBe(2);
+    expect(() => settings({duration: 2})).toThrow(/--duration needs/);
+  });
+
   it('takes a fresh seed unless one is given', () => {
     expect(settings({}).seed).not.toBe(settings({}).seed);
     expect(settings({seed: 0}).seed).toBe(0);

@@ -223,7 +223,12 @@ async function parseHeader(path: string): Promise<Omit<Header, 'path' | 'numByte
     const values = metadata as unknown as Record<string, unknown>;
     return {metadata: values, tensors: tensorInfos, dataOffset: Number(tensorDataOffset)};
   } catch (cause) {
-    throw new ModelError(`${path} is not a readable GGUF file: ${(cause as Error).message}`, {cause});
+    throw new ModelError(
+      `${path} is not a readable GGUF file: ${(cause as Error).message}. Is the download complete?`,
+      {
+        cause,
+      },
+    );
   }
 }
 
