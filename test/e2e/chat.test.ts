@@ -2,11 +2,13 @@
  * The built `parlance chat` against a scripted server: pipes, and the screen in tmux with keys in and screen out. Where
  * tmux is missing, the screen is skipped.
  */
-import {execFileSync} from 'node:child_process';
+import {execFile, execFileSync} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
+import {promisify} from 'node:util';
 import {afterAll, beforeAll, describe, expect, it, onTestFinished, vi} from 'vitest';
-import {programPath, runProgram} from '../support/run-program.ts';
+import {hasPseudoTerminals, openPseudoTerminal} from '../support/pseudo-terminal.ts';
+import {programEnvironment, programPath, runProgram} from '../support/run-program.ts';
 import {startTalkingServer, type TalkingServer} from '../support/talking-server.ts';
 import {createTemporaryFolder} from '../support/temporary-folder.ts';
 
@@ -20,10 +22,37 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe('chat in a pipe', () => {
-  it('prints the answer and nothing else', async () => {
+  it('PR-chat-03: prints the answer and nothing else', async () => {
     const {stdout, code} = await runProgram(['chat', '--url', url], {input: 'hello\n'});
     expect(stdout).toBe('You sent 5 characters.\n');
     expect(code).toBe(0);
+  });
+
+  it('PR-chat-03: says what is missing in a job without terminal and message', async () => {
+    const {stdout, stderr, code} = await runProgram(['chat', '--url', url], {input: ''});
+    expect([stdout, code]).toEqual(['', 2]);
+    expect(stderr).toMatch(/^Error: there is no message\n/);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  });
+
+  it.each(['0', '1'])('PR-chat-04: a file gets the answer once and no escape codes, FORCE_COLOR=%s', async (colour) => {
+    const file = join(await createTemporaryFolder(), 'out.txt');
+    const command = `exec "$0" "$1" chat --url ${url} --quick "Say hello" > ${file} < /dev/null`;
+    await promisify(execFile)('sh', ['-c', command, process.execPath, programPath], {
+      env: programEnvironment({FORCE_COLOR: colour, TERM: 'xterm-256color'}),
+    });
+    expect(readFileSync(file, 'utf8')).toBe('You sent 9 characters.\n');
+  });
+
+  it.each(['', '/v1', '/v1/'])('PR-chat-06: asks the first model of the server, address with "%s"', async (end) => {
+    const {stdout} = await runProgram(['chat', '--url', `${url}${end}`, '-q', 'hi', '--json'], {input: ''});
+    expect(JSON.parse(stdout)).toMatchObject({model: 'scripted', message: {content: 'You sent 2 characters.'}});
+  });
+
+  it('refuses what is no address', async () => {
+    const {stderr, code} = await runProgram(['chat', '--url', 'no address', '-q', 'hi'], {input: ''});
+    expect(stderr).toMatch(/^Error: --url: no address is no address\n/);
+    expect(code).toBe(2);
   });
 
   it('says an error in the middle of a stream', async () => {
@@ -93,8 +122,9 @@ async function openScreen({columns = 80, rows = 24} = {}) {
 describe.skipIf(!hasTmux)('chat on a screen (needs tmux)', () => {
   it.each([
     {columns: 80, rows: 24},
+    {columns: 80, rows: 20},
     {columns: 40, rows: 15},
-  ])('keeps the history and shows each line once, $columns x $rows', async (size) => {
+  ])('PR-chat-01: keeps the history and shows each line once, $columns x $rows', async (size) => {
     const screen = await openScreen(size);
     screen.send('long 60', 'Enter');
     await screen.shows(/You sent 7 characters/);
@@ -104,7 +134,7 @@ describe.skipIf(!hasTmux)('chat on a screen (needs tmux)', () => {
     expect(screen.bytes()).not.toMatch(/\u001b\[[23]J/);
   });
 
-  it('loses and doubles nothing when the window changes', async () => {
+  it('PR-chat-02: loses and doubles nothing when the window changes', async () => {
     const screen = await openScreen();
     screen.send('long 100', 'Enter');
     await screen.shows('answer line 10 ');
@@ -128,15 +158,24 @@ describe.skipIf(!hasTmux)('chat on a screen (needs tmux)', () => {
     expect(screen.bytes().length / 6000).toBeLessThan(30);
   });
 
-  it('sends a paste of a hundred lines as one message, after Enter', async () => {
+  it.each([3, 500])('PR-chat-05: sends a paste of %i lines as one message, after Enter', async (numLines) => {
     const screen = await openScreen();
-    const pasted = Array.from({length: 100}, (_, line) => `line ${line}`).join('\n');
+    const pasted = Array.from({length: numLines}, (_, line) => `line ${line}`).join('\n');
     screen.tmux('set-buffer', pasted);
     screen.tmux('paste-buffer', '-p');
-    await screen.shows('[pasted 100 lines]');
+    await screen.shows(numLines > 10 ? `[pasted ${numLines} lines]` : `line ${numLines - 1}`);
     expect(screen.all()).not.toContain('You sent');
     screen.send('Enter');
     await screen.shows(`You sent ${pasted.length} characters`);
+  });
+
+  it('shows an answer of 200 KB that comes in one piece, each line once', async () => {
+    const screen = await openScreen();
+    screen.send('whole 2000', 'Enter');
+    await screen.shows('You sent 10 characters');
+    const numbers = screen.all().match(/(?<=^whole line )\d+/gm);
+    expect(numbers).toEqual(Array.from({length: 2000}, (_, line) => String(line)));
+    expect(screen.bytes()).not.toMatch(/\u001b\[[23]J/);
   });
 
   it('closes the request at Escape, and goes on', async () => {
@@ -151,7 +190,7 @@ describe.skipIf(!hasTmux)('chat on a screen (needs tmux)', () => {
     await screen.shows('You sent 5 characters');
   });
 
-  it('goes on after an error in a stream', async () => {
+  it('PR-chat-07: goes on after an error in a stream', async () => {
     const screen = await openScreen();
     screen.send('boom', 'Enter');
     await screen.shows(/^boom/m);
@@ -159,4 +198,12 @@ describe.skipIf(!hasTmux)('chat on a screen (needs tmux)', () => {
     screen.send('next', 'Enter');
     await screen.shows('You sent 4 characters');
   });
+});
+
+it.skipIf(!hasPseudoTerminals())('sends what was typed before the screen was there', async () => {
+  const line = `${process.execPath} ${programPath} chat --url ${url} --no-save`;
+  const terminal = await openPseudoTerminal(line, programEnvironment({TERM: 'xterm-256color'}));
+  onTestFinished(() => terminal.close());
+  terminal.type('typed early\r');
+  await terminal.shows('You sent 11 characters');
 });

@@ -41,6 +41,18 @@ const answers: Readonly<Record<string, (talk: Talk) => Promise<void> | void>> = 
       for (; sent < due; sent++) send({content: tokenText(sent)});
     }
   },
+  /** `whole 2000`: so many lines of a hundred characters in one piece. */
+  whole({rest, send}) {
+    const lines = Array.from({length: Number(rest)}, (_, line) => `whole line ${line} `.padEnd(99, 'w '));
+    send({content: `${lines.join('\n')}\n\n`});
+  },
+  /** `think 40`: so many pieces of a thought, ten milliseconds apart. */
+  async think({rest, send, response}) {
+    for (let piece = 0; piece < Number(rest) && !response.destroyed; piece++) {
+      send({reasoning: `thought number ${piece}, `});
+      await delay(10);
+    }
+  },
   /** `call calculator {"expression":"1+2"}`, and then the result in words. */
   call({rest, send, hasResult}) {
     if (hasResult) return;

@@ -138,7 +138,8 @@ export class HttpBackend implements ChatBackend {
         signal,
       })
       .catch((cause: Error & {code?: string}) => {
-        const reason = cause.code ?? cause.message;
+        const isLate = cause.name === 'TimeoutError';
+        const reason = isLate ? `not within ${smallRequestMs / 1000} s` : (cause.code ?? cause.message);
         throw new ConnectionLostError(`Nothing answers at ${url.origin} (${reason}). ${howToStart}`, {cause});
       });
     if (response.statusCode < 400) return response;

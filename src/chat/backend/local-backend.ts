@@ -10,6 +10,7 @@ import type {Generation, Llm, LoadedLlm, LoadLlmOptions} from '../../core/llm.ts
 import type {ChatEvent} from '../../core/parsers/events.ts';
 import {parseChatCompletionRequest} from '../../core/protocol/openai/chat-completion.ts';
 import {parseTokenizeRequest} from '../../core/protocol/openai/tokenize.ts';
+import {usualLoadOptions} from '../../core/usual-load-options.ts';
 import type {Logger} from '../../core/util/logger.ts';
 import type {AnswerEvent} from '../conversation/answer-event.ts';
 import type {WireMessage} from '../conversation/messages.ts';
@@ -38,16 +39,9 @@ export function openLocalBackend(
 /** One talk needs one sequence; formats of thoughts and calls are recognised. */
 function loadOptions(model: string | null, options: ChatOptions): LoadLlmOptions {
   return {
+    ...usualLoadOptions,
     model,
     source: modelSourceOptionsSchema.parse(options),
-    servedModelName: null,
-    chatTemplate: null,
-    chatTemplateContentFormat: 'auto',
-    defaultChatTemplateKwargs: null,
-    generationConfig: 'auto',
-    overrideGenerationConfig: null,
-    excludeToolsWhenToolChoiceNone: false,
-    escapeControlTokens: false,
     answers: {
       enableAutoToolChoice: true,
       toolCallParser: options.toolCallParser,

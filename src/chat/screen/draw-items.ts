@@ -81,7 +81,7 @@ export function prettyArguments(text: string): string {
 function drawRow(line: string, {width, paint}: Pen): string[] {
   const [before = ''] = /^\s*\S+(?: \S+)*\s{2,}(?=\S)/.exec(line) ?? [];
   const column = textWidth(before);
-  const isNarrow = column >= width / 2 && textWidth(line) > width;
+  const isNarrow = column >= width / 2;
   const shown = isNarrow ? `${before.trimEnd()}\n${line.slice(before.length)}` : line;
   const lines = wrapSpans([span(shown)], paint, {width, first: '', rest: ' '.repeat(isNarrow ? 2 : column)});
   return lines.map((each) => `  ${each}`);

@@ -7,6 +7,8 @@ import type {Approval} from '../conversation/run-turn.ts';
 import {updateView, type ViewEvent, type ViewState} from './view-state.ts';
 
 const flushMs = 33;
+/** More text than this is shown over several frames, so that keys are heard in between. */
+const maxFrameCharacters = 16_000;
 
 export class ScreenStore {
   readonly #listeners = new Set<() => void>();
@@ -29,15 +31,32 @@ export class ScreenStore {
   readonly snapshot = (): ViewState => this.#state;
 
   tell(event: ViewEvent): void {
-    this.#pending.push({event, timeMs: this.#now()});
-    this.#timer ??= setTimeout(() => this.flush(), flushMs);
+    const timeMs = this.#now();
+    for (const part of inParts(event)) this.#pending.push({event: part, timeMs});
+    this.#timer ??= setTimeout(() => this.#showFrame(), flushMs);
   }
 
   /** Shows everything now. */
   flush(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
-    for (const {event, timeMs} of this.#pending.splice(0)) this.#state = updateView(this.#state, event, timeMs);
+    this.#show(this.#pending.length);
+  }
+
+  #showFrame(): void {
+    let room = maxFrameCharacters;
+    const numFitting = this.#pending.findIndex(({event}) => {
+      room -= event.type === 'text-delta' ? event.text.length : 0;
+      return room < 0;
+    });
+    this.#show(numFitting === -1 ? this.#pending.length : numFitting);
+    this.#timer = this.#pending.length === 0 ? null : setTimeout(() => this.#showFrame(), flushMs);
+  }
+
+  #show(numEvents: number): void {
+    for (const {event, timeMs} of this.#pending.splice(0, numEvents)) {
+      this.#state = updateView(this.#state, event, timeMs);
+    }
     for (const listener of this.#listeners) listener();
   }
 
@@ -61,4 +80,11 @@ export class ScreenStore {
     this.tell({type: 'approval-given'});
     answer(approval);
   }
+}
+
+/** A text that is too long for a frame, in pieces that are not. */
+function inParts(event: ViewEvent): ViewEvent[] {
+  if (event.type !== 'text-delta' || event.text.length <= maxFrameCharacters) return [event];
+  const head = event.text.slice(0, maxFrameCharacters).replace(/[\ud800-\udbff]$/, '');
+  return [{...event, text: head}, ...inParts({...event, text: event.text.slice(head.length)})];
 }

@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {editByKey, editorOf, moveLine} from '../../../src/chat/input/editor.ts';
 import {InputHistory} from '../../../src/chat/input/history.ts';
-import {type Key, KeyReader} from '../../../src/chat/input/key-reader.ts';
+import {earlyKeys, type Key, KeyReader} from '../../../src/chat/input/key-reader.ts';
 
 const keysOf = (...chunks: string[]): Key[] => {
   const reader = new KeyReader();
@@ -66,3 +66,9 @@ describe('InputHistory', () => {
     expect(history.walk(1, 'second')).toBe('draft');
   });
 });
+
+it.each([
+  ['hello\n', 'hello\r'],
+  ['one\ntwo\n', 'one\ntwo\r'],
+  ['half', 'half'],
+])('keys before the screen: %j is %j', (lines, keys) => expect(earlyKeys(lines)).toBe(keys));

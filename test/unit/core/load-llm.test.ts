@@ -5,21 +5,15 @@ import {engineOptionsSchema} from '../../../src/core/config/engine-config.ts';
 import type {StartEngine} from '../../../src/core/engine/client/start-engine.ts';
 import {ModelError} from '../../../src/core/errors.ts';
 import {type LoadLlmOptions, type LoadProgress, loadLlm} from '../../../src/core/llm.ts';
+import {usualLoadOptions} from '../../../src/core/usual-load-options.ts';
 import type {Logger} from '../../../src/core/util/logger.ts';
 import {embeddedModelFolder} from '../../support/embedded-model.ts';
 import {playTokens, ScriptedEngineClient} from '../../support/scripted-engine-client.ts';
 import {createTemporaryFolder} from '../../support/temporary-folder.ts';
 
 const defaultOptions: LoadLlmOptions = {
+  ...usualLoadOptions,
   model: null,
-  servedModelName: null,
-  chatTemplate: null,
-  chatTemplateContentFormat: 'auto',
-  defaultChatTemplateKwargs: null,
-  generationConfig: 'auto',
-  overrideGenerationConfig: null,
-  excludeToolsWhenToolChoiceNone: false,
-  escapeControlTokens: false,
   engine: engineOptionsSchema.parse({}),
 };
 
