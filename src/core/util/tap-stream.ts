@@ -32,12 +32,14 @@ class TappedStream<T> implements AsyncGenerator<T, void, undefined> {
     return result;
   };
   readonly #fail = (error: unknown): Promise<IteratorResult<T, void>> => {
-    const next = this.#taps.replace?.(error) ?? null;
-    if (next === null) {
-      this.#end({type: 'failed', error});
-      throw error;
+    try {
+      const next = this.#taps.replace?.(error) ?? null;
+      if (next === null) throw error;
+      this.#source = next;
+    } catch (cause) {
+      this.#end({type: 'failed', error: cause});
+      throw cause;
     }
-    this.#source = next;
     return this.next();
   };
 
