@@ -13,6 +13,7 @@ import {loadParserPlugin} from './parsers/parser-plugin.ts';
 import {ParserRegistry} from './parsers/registry.ts';
 import {checkResponseTemplate} from './parsers/response-template/formats.ts';
 import {fieldNamed} from './parsers/response-template/template.ts';
+import {templateSpelling} from './parsers/response-template/template-spelling.ts';
 import type {Logger} from './util/logger.ts';
 
 export interface AnswerOptions {
@@ -52,7 +53,7 @@ export async function loadAnswerFormats(options: AnswerOptions, sources: FormatS
   if (tool === null && reasoning === null) return null;
   const {stopSparesReasoning} = options;
   return {
-    tool: tool && withEnforcement(tool, options),
+    tool: tool && withEnforcement(withSpelling(tool, sources.responseTemplate), options),
     reasoning,
     stopSparesReasoning,
     strictLevel: options.toolStrictLevel ?? ownStrictLevel(tool),
@@ -159,6 +160,13 @@ export function warnOfMissingTokens(
     const name = `${format.kind === 'tool' ? 'tool call' : 'reasoning'} parser ${format.names[0]}`;
     logger.warn({}, `the tokenizer has no token ${missing.join(' and ')}: the ${name} looks for that text instead`);
   }
+}
+
+/** `beam` holds calls to what the checkpoint describes; a description that is too free demands none. */
+function withSpelling(tool: ToolFormat, responseTemplate: unknown): ToolFormat {
+  if (tool.names[0] !== 'beam') return tool;
+  const callSpelling = templateSpelling(responseTemplate);
+  return callSpelling === null ? {...tool, forcedCalls: 'refused'} : {...tool, callSpelling};
 }
 
 /** Calls come as JSON when they cannot be held to the markup, or are not to be. */

@@ -5,6 +5,7 @@
  */
 
 import type {CreateReader} from './argument-reader.ts';
+import type {CallSpelling} from './call-tags/call-spellings.ts';
 import type {ParserContext} from './output-parser.ts';
 
 /** Where a marker leads. */
@@ -124,6 +125,8 @@ export interface ToolFormat extends FormatBase {
    * in markup that nothing holds the model to (`unheld`), or not at all (`refused`).
    */
   forcedCalls: 'native' | 'json' | 'unheld' | 'refused';
+  /** How calls are spelled, for a format that the table of spellings does not know. */
+  callSpelling?: CallSpelling;
   /** A named function can be demanded in the format's own markup only. */
   namesInMarkupOnly?: boolean;
   /**

@@ -8,9 +8,15 @@ import type {JsonSchema} from '../output-parser.ts';
 import {type CallSpelling, spellingsOf} from './call-spellings.ts';
 import {either, jsonArguments, list, optional, sequence, type TagContent, tag, textBetween} from './tag-content.ts';
 
+type SpelledFormat = Pick<ToolFormat, 'names' | 'callSpelling'>;
+
+function spellingsIn({names, callSpelling}: SpelledFormat, variables: CallRules['variables']): readonly CallSpelling[] {
+  return callSpelling === undefined ? spellingsOf(names[0], variables) : [callSpelling];
+}
+
 /** True when calls can be demanded in the format's own markup. */
-export function hasCallTag({names}: Pick<ToolFormat, 'names'>): boolean {
-  return spellingsOf(names[0], {}).length > 0;
+export function hasCallTag(format: SpelledFormat): boolean {
+  return spellingsIn(format, {}).length > 0;
 }
 
 /** A function that may be called; true as the schema allows any JSON value. */
@@ -31,14 +37,14 @@ export interface CallRules {
 
 /** The structural tag, as data; null for a format that cannot be held to its markup. */
 export function callsAsTag(
-  {names}: Pick<ToolFormat, 'names'>,
+  format: SpelledFormat,
   functions: readonly CallableFunction[],
   rules: CallRules,
 ): object | null {
-  const spellings = spellingsOf(names[0], rules.variables);
+  const spellings = spellingsIn(format, rules.variables);
   if (spellings.length === 0) return null;
-  const format = rules.mustCall ? demandedCalls(spellings, functions, rules) : freeText(spellings, functions, rules);
-  return {type: 'structural_tag', format};
+  const content = rules.mustCall ? demandedCalls(spellings, functions, rules) : freeText(spellings, functions, rules);
+  return {type: 'structural_tag', format: content};
 }
 
 function demandedCalls(

@@ -128,7 +128,7 @@ function tagReader(field: TemplateField): CreateReader {
 type TagParts = Pick<ParameterTags, 'keyOpen' | 'keyClose' | 'valueClose'> & {trimsValue: boolean};
 
 /** Text around the groups `key` and `value`. */
-function tagParts(pattern: string): TagParts {
+export function tagParts(pattern: string): TagParts {
   const atoms = readAtoms(pattern);
   const key = atoms.findIndex(({source}) => source.startsWith('(?<key>'));
   const value = atoms.findIndex(({source}) => source.startsWith('(?<value>'));
