@@ -160,7 +160,8 @@ function lowerFirst(text: string): string {
 
 function defaultNote({defaultValue, isFromModel}: OptionSpec): string | null {
   if (isFromModel) return 'default: from the model';
-  if (defaultValue === null || defaultValue === false || defaultValue === '') return null;
+  // A switch is shown as the flag that changes its default.
+  if (defaultValue === null || typeof defaultValue === 'boolean' || defaultValue === '') return null;
   if (Array.isArray(defaultValue) && defaultValue.length === 0) return null;
   return `default: ${typeof defaultValue === 'string' ? defaultValue : JSON.stringify(defaultValue)}`;
 }

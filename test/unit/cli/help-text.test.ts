@@ -72,7 +72,7 @@ describe('commandHelp', () => {
                            PARLANCE_MAX_MODEL_LEN]
 
       TERMINAL
-        --no-progress   Do not: show progress [default: true; env: PARLANCE_PROGRESS]
+        --no-progress   Do not: show progress [env: PARLANCE_PROGRESS]
         --level CHOICE  Level (a, b, c, d, e); also --loudness [default: a; env: LOUD,
                         PARLANCE_LEVEL]"
     `);
