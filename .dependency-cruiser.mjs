@@ -10,7 +10,7 @@ const layers = {
   'commands': ['cli', 'models', 'server', 'chat', 'bench', 'render-template', 'parse-output', 'core'],
   'cli': ['core/errors', 'core/config', 'core/util', 'core/engine/protocol', 'core/llm'],
   'server': ['core/llm', 'core/protocol', 'core/errors', 'core/config', 'core/metrics', 'core/util', 'core/engine/protocol', 'core/parsers/events', 'core/parsers/parsed-piece', 'core/sampling'],
-  'chat': ['core/llm', 'core/protocol', 'core/errors', 'core/config', 'core/metrics', 'core/util', 'core/parsers/events'],
+  'chat': ['core/llm', 'core/usual-load-options', 'core/protocol', 'core/errors', 'core/config', 'core/metrics', 'core/util', 'core/parsers/events'],
   // The tokenizer of a local model makes prompts of an exact length without asking a server.
   'bench': ['core/protocol', 'core/util', 'core/errors', 'core/model'],
   'models': ['core/parsers', 'core/renderer', 'core/model', 'core/config', 'core/errors', 'core/util'],
