@@ -62,6 +62,7 @@ describe.skipIf(!hasSharedData)('a cache on a device', () => {
       weightMapping: 'exact',
       activationPrecision: 'float32',
       floatType: 'float32',
+      isForCpu: false,
       quantization: 'none',
       cacheFolder: cache.folder,
       onProgress: () => {},

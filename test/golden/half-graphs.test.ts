@@ -29,6 +29,7 @@ async function openHalves(weightsPath: string, cacheFolder: string) {
     weightMapping: 'exact',
     activationPrecision: 'float32',
     floatType: 'float16',
+    isForCpu: false,
     quantization: 'none',
     cacheFolder,
     onProgress: () => {},

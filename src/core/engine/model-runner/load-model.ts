@@ -90,6 +90,7 @@ async function modelFor(
         activationPrecision: config.activationPrecision,
         quantization: config.quantization,
         floatType: device.type,
+        isForCpu: device.gpu === null,
         cacheFolder: config.modelCacheDir,
         onProgress: (fraction, detail) => onProgress({stage: 'build', fraction, detail}),
       });
@@ -183,7 +184,12 @@ async function openDrafts(
   const speculation = toSpeculation(config.speculativeConfig);
   if (speculation === null) return null;
   const numTurns = speculation.maxDraftTokens + 1;
-  const graphFile = await graphInTurns(config.modelPath, built, {isLong, numTurns}, {...config, floatType: 'float32'});
+  const graphFile = await graphInTurns(
+    config.modelPath,
+    built,
+    {isLong, numTurns},
+    {...config, floatType: 'float32', isForCpu: true},
+  );
   return {session: new OrtSession(environment, graphFile, {numThreads}), numTurns};
 }
 

@@ -48,13 +48,14 @@ export interface BuildOptions extends LinearOptions {
  * @throws ModelError when the model cannot be served
  */
 export async function builtModel(weightsPath: string, options: BuildOptions): Promise<CachedModel<ModelFacts>> {
-  const {weightMapping, activationPrecision, quantization, cacheFolder, floatType} = options;
+  const {weightMapping, activationPrecision, quantization, cacheFolder, floatType, isForCpu} = options;
   const isFolder = (await stat(weightsPath).catch(() => null))?.isDirectory() ?? false;
   const key = {
     weightMapping,
     activationPrecision,
     ...(isFolder && {quantization}),
     ...(floatType !== 'float32' && {floatType}),
+    ...(!isForCpu && {isForCpu}),
   };
   const sources = isFolder
     ? [path.join(weightsPath, configName), ...(await weightFilesOf(weightsPath))]

@@ -13,6 +13,8 @@ export interface LinearOptions {
   activationPrecision: 'int8' | 'float32';
   /** Of activations, cache and all weights that are no blocks. */
   floatType: KvType;
+  /** The graph runs on the CPU, so that operators which only its provider has may be used. */
+  isForCpu: boolean;
 }
 
 /** `accuracy_level` of MatMulNBits: activations as they are, or rounded to 8 bits per block. */
@@ -24,6 +26,8 @@ export class LinearBuilder {
   readonly #options: LinearOptions;
   /** Sums of each block of activations, by the value and the block size they were taken of. */
   readonly #blockSums = new Map<string, Value>();
+  /** Operators that only the CPU's provider has may be used. */
+  readonly isForCpu: boolean;
   /** Inputs of two dimensions; all others have three. */
   readonly #flatValues = new Set<Value>();
 
@@ -31,6 +35,7 @@ export class LinearBuilder {
     this.#graph = graph;
     this.#source = source;
     this.#options = options;
+    this.isForCpu = options.isForCpu;
   }
 
   /**

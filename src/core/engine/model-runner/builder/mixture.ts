@@ -1,15 +1,18 @@
 /**
- * A mixture of experts as three products over all experts at once: every expert is computed, and those that the router
+ * A mixture of experts. Where the runtime has an operator for the way that the weights are stored, only the chosen experts
+ * are computed (`sparse-experts.ts`). Otherwise as three products over all experts at once: every expert is computed, and those that the router
  * did not choose count zero. Exact and simple; the price is the work of all experts for every token.
  */
 import type {MixtureConfig} from './decoder-config.ts';
 import type {GraphContext} from './graph-context.ts';
 import {microsoftDomain, type Value} from './onnx-graph.ts';
+import {canBeSparse, sparseExperts} from './sparse-experts.ts';
 
 /** Of the gate in the clamped form. */
 const clampedAlpha = 1.702;
 
 export function mixtureOfExperts(context: GraphContext, mixture: MixtureConfig, layer: number, input: Value): Value {
+  if (canBeSparse(context, mixture, layer)) return sparseExperts(context, mixture, layer, input);
   const {graph, source, linear} = context;
   const name = `layer.${layer}.experts`;
   const shares = expertShares(context, mixture, layer, input);

@@ -13,7 +13,7 @@ import {writableCacheFolder} from '../../../model/cache-folder.ts';
 import {writeFileAtomically} from '../../../util/write-file-atomically.ts';
 
 /** To be raised with every change of the graph or of the file layout. */
-const builderVersion = 5;
+const builderVersion = 6;
 const descriptionFileName = 'description.json';
 /** How often a finished model tries to take its place when others are in the way. */
 const maxAttempts = 5;

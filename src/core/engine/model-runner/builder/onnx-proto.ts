@@ -9,7 +9,7 @@ export const dataTypes = {float32: 1, uint8: 2, int32: 6, int64: 7, float16: 10}
 export type DataType = keyof typeof dataTypes;
 
 /** Numbers of `AttributeProto.AttributeType`. */
-const attributeTypes = {float: 1, int: 2, ints: 7} as const;
+const attributeTypes = {float: 1, int: 2, text: 3, ints: 7} as const;
 
 /** `TensorProto.DataLocation.EXTERNAL` */
 const externalLocation = 1;
@@ -50,6 +50,7 @@ const schema = protobuf.Root.fromJSON({
       fields: {
         name: {id: 1, type: 'string'},
         f: {id: 2, type: 'float'},
+        s: {id: 4, type: 'bytes'},
         i: {id: 3, type: 'int64'},
         ints: {id: 8, type: 'int64', rule: repeated},
         type: {id: 20, type: 'int32'},
@@ -75,7 +76,7 @@ const schema = protobuf.Root.fromJSON({
 });
 
 /** An attribute of a node; a whole number is an integer unless it is wrapped in `floatAttribute`. */
-export type AttributeValue = number | readonly number[] | {float: number};
+export type AttributeValue = number | readonly number[] | {float: number} | {text: string};
 
 export interface OnnxNode {
   operator: string;
@@ -143,6 +144,7 @@ function toNodeProto(node: OnnxNode, index: number) {
 
 function toAttributeFields(value: AttributeValue) {
   if (typeof value === 'number') return {i: value, type: attributeTypes.int};
+  if ('text' in value) return {s: Buffer.from(value.text), type: attributeTypes.text};
   if ('float' in value) return {f: value.float, type: attributeTypes.float};
   return {ints: value, type: attributeTypes.ints};
 }

@@ -34,6 +34,8 @@ export class WeightSource {
 
   /** Merged experts by name: what they are made of. */
   readonly #mergedFrom = new Map<string, WeightTensor>();
+  /** The same of interleaved matrices. */
+  readonly #interleavedFrom = new Map<string, readonly [WeightTensor, WeightTensor]>();
 
   constructor(reader: TensorReader) {
     this.#reader = reader;
@@ -63,6 +65,16 @@ export class WeightSource {
     return merged;
   }
 
+  /** Row 0 of the first, row 0 of the second, row 1 of the first …: two tensors of one shape and layout as one of this source. */
+  interleaved(firstName: string, secondName: string): WeightTensor {
+    const [first, second] = [this.tensor(firstName), this.tensor(secondName)];
+    const [columns = 1, rows = 1, ...others] = first.shape;
+    const shape = [columns, 2 * rows, ...others];
+    const both = {name: `${firstName}.interleaved`, shape, layout: first.layout};
+    this.#interleavedFrom.set(both.name, [first, second]);
+    return both;
+  }
+
   /** Tensors that the graph did not take: parts of the model that would be silently left out. */
   unusedTensors(): string[] {
     return [...this.#reader.tensors.keys()].filter((name) => !this.#used.has(name));
@@ -83,6 +95,11 @@ export class WeightSource {
   }
 
   async #readFloats(tensor: WeightTensor): Promise<Float32Array> {
+    const pair = this.#interleavedFrom.get(tensor.name);
+    if (pair) {
+      const [first, second] = [await this.#readFloats(pair[0]), await this.#readFloats(pair[1])];
+      return interleaveRows(first, second, tensor.shape[0] ?? 1);
+    }
     const original = this.#mergedFrom.get(tensor.name);
     if (!original) return this.#reader.readFloats(tensor);
     return mergeRows(await this.#reader.readFloats(original), original, original.shape[0] ?? 1);
@@ -125,6 +142,17 @@ function mergeRows<T extends Float32Array | Uint8Array>(source: T, {shape}: Weig
     }
   }
   return merged;
+}
+
+/** Rows of two matrices in turn. @param length elements of one row */
+function interleaveRows(first: Float32Array, second: Float32Array, length: number): Float32Array {
+  const both = new Float32Array(2 * first.length);
+  for (let row = 0; row * length < first.length; row++) {
+    const [start, end] = [row * length, (row + 1) * length];
+    both.set(first.subarray(start, end), 2 * start);
+    both.set(second.subarray(start, end), 2 * start + length);
+  }
+  return both;
 }
 
 /** True when the matrices can be one packed product. */
