@@ -159,7 +159,8 @@ describe.each(engineImplementations)('requests to an engine client: $name', (imp
   it('runs what is urgent first under the policy priority', async () => {
     const client = await pool.start('paced', {schedulingPolicy: 'priority', maxNumSeqs: 1});
     const running = nextStats(client, ({numRunning}) => numRunning === 1);
-    const busy = run(client, engineRequest('busy', fakePrompt(10), {maxTokens: 30}, {engineIndex: 0}));
+    // Long enough for both others to reach a server, too.
+    const busy = run(client, engineRequest('busy', fakePrompt(10), {maxTokens: 500}, {engineIndex: 0}));
     await running;
     const ends: string[] = [];
     const wait = (name: string, priority: number) =>

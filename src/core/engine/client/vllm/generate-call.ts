@@ -39,7 +39,7 @@ export class GenerateCall implements Dispatcher.DispatchHandler {
   readonly #splitter = new EventSplitter();
   #controller: Dispatcher.DispatchController | null = null;
   #status = 0;
-  #text = '';
+  readonly #parts: Buffer[] = [];
   /** The last output waits for the counts that follow it. */
   #last: SequenceOutput | null = null;
   #isOver = false;
@@ -78,16 +78,17 @@ export class GenerateCall implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, bytes: Buffer): void {
     if (this.#isOver) return;
-    if (this.#status !== 200 || !isStreamed(this.#request)) this.#text += bytes.toString('utf8');
+    if (this.#status !== 200 || !isStreamed(this.#request)) this.#parts.push(bytes);
     else this.#takeEvents(this.#splitter.push(bytes));
     if (this.#numUnread > mostUnreadTokens) controller.pause();
   }
 
   onResponseEnd(): void {
     if (this.#isOver) return;
-    if (this.#status !== 200) this.#fail(errorOfStatus(this.#status, this.#text, this.#target.url));
+    const text = Buffer.concat(this.#parts).toString('utf8');
+    if (this.#status !== 200) this.#fail(errorOfStatus(this.#status, text, this.#target.url));
     else if (isStreamed(this.#request)) this.#takeEvents([...this.#splitter.finish(), END_OF_STREAM]);
-    else this.#guard(() => this.#takeWhole(parseAnswer(this.#text)));
+    else this.#guard(() => this.#takeWhole(parseAnswer(text)));
   }
 
   /** A connection that was kept open may have been closed by the server just when it was used again. */
