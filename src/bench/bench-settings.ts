@@ -2,6 +2,7 @@
  * From options as they were given to settings that cannot be wrong any more: lists are read, limits are limits, and
  * combinations that make no sense are refused before anything is sent.
  */
+import {existsSync} from 'node:fs';
 import {UsageError} from '../core/errors.ts';
 import type {BenchOptions} from './bench-options.ts';
 import type {Ramp} from './load/arrivals.ts';
@@ -105,6 +106,11 @@ const combinations: Combination[] = [
     isWrong: ({datasetName, datasetPath}) => datasetPath === null && needsFile.includes(datasetName),
     message: `--dataset-name ${needsFile.join('|')} needs a file`,
     hint: 'give it with --dataset-path FILE',
+  },
+  {
+    isWrong: ({datasetPath}) => datasetPath !== null && !existsSync(datasetPath),
+    message: 'There is no file at --dataset-path',
+    hint: 'the path is relative to the folder that this command runs in',
   },
   {
     isWrong: ({backend, points, ramp}) =>

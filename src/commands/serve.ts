@@ -13,6 +13,7 @@ import {optionSpecs} from '../cli/option-spec.ts';
 import {curlExample, listeningLine, loadedLine, type ReadyFacts, readyJson, readyLine} from '../cli/ready-report.ts';
 import {exitOnSignals, waitForEnd} from '../cli/server-lifetime.ts';
 import {nonDefaultOptions, type ResolvedOption} from '../cli/show-config.ts';
+import {refuseSwallowedModel} from '../cli/swallowed-model.ts';
 import {serveTerminalOptionsSchema} from '../cli/terminal-options.ts';
 import {createTerminalOutput, type TerminalOutput} from '../cli/terminal-output.ts';
 import {deploymentOptionsSchema} from '../core/config/deployment-options.ts';
@@ -58,6 +59,7 @@ export default class Serve extends BaseCommand {
   async run(): Promise<void> {
     const {positional: model, options, explained} = await this.resolveOptions(serveOptionsSchema);
     if (options.showConfig) return this.printConfig(explained, options.json);
+    if (model === null) refuseSwallowedModel(specs, options);
     const {output, logger} = await openTerminal(options);
     this.announceStart(logger, options, explained);
     if (options.readyFile !== null) await prepareReadyFile(options.readyFile);

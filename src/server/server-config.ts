@@ -92,7 +92,7 @@ export const serverOptionsSchema = z.object({
       secret: true,
       firstPage: true,
     }),
-  servedModelName: textList.default([]).meta({
+  servedModelName: z.array(z.string().trim().min(1, 'a name may not be empty')).default([]).meta({
     description: 'Names that requests may use for the model; answers carry the first one',
     group: 'ModelConfig',
     valueName: 'NAME...',

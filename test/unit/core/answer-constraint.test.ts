@@ -71,7 +71,7 @@ describe('--structured-outputs-config', () => {
     [{backend: 'magic'}, 'backend: Invalid option'],
     [{enable_in_reasoning: 'yes'}, 'enable_in_reasoning: Invalid input: expected boolean'],
     [{reasoning_parser: 'qwen3'}, 'reasoning_parser: is said by --reasoning-parser'],
-    [{other: 1}, 'Unrecognized key: "other"'],
+    [{other: 1}, 'reasoning_parser_plugin, disable_fallback; not other'],
   ])('refuses %j', (given, message) => {
     expect(structuredOutputsConfigSchema.safeParse(given).error?.issues[0]?.message).toContain(message);
   });

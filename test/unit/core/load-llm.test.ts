@@ -61,7 +61,7 @@ describe('loadLlm', () => {
       chatTemplate: '{{ raise_exception("no system message") }}',
     });
     expect(warnings).toEqual([
-      expect.stringContaining("{'temperature': 0}"),
+      expect.stringContaining("{'temperature': 0.0}"),
       expect.stringContaining('no system message'),
     ]);
   });
