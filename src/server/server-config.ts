@@ -14,8 +14,8 @@ const textList = z.array(z.string());
 /** An unset variable in a script leaves an empty key, which is none. */
 const withoutEmpty = (keys: readonly string[]) => keys.filter((key) => key !== '');
 
-/** As in the reference. */
-const DEFAULT_MAX_HEADER_BYTES = 4 * 1024 * 1024;
+/** Less than the 4 MiB of the reference: one client's headers are not to take that much memory. */
+const DEFAULT_MAX_HEADER_BYTES = 256 * 1024;
 /** Requests of up to this many bytes are read; the reference has no limit. */
 const DEFAULT_MAX_BODY_BYTES = 256 * 1024 * 1024;
 
