@@ -16,6 +16,7 @@ import {keyHelp} from './input/key-help.ts';
 import {editOutside, showInPager} from './outside-programs.ts';
 import {ChatScreen} from './screen/chat-screen.tsx';
 import {CodeColours} from './screen/highlight.ts';
+import {doesReflow, LiveFrame} from './screen/live-frame.ts';
 import {createPaint, type Paint, paintNone} from './screen/spans.ts';
 import type {TalkStart} from './sessions/open-talk.ts';
 import {sessionFolder} from './sessions/session-store.ts';
@@ -53,6 +54,10 @@ export async function runScreen(options: ChatRunOptions, start: TalkStart, termi
   });
   const colours = new CodeColours();
   const paint = choosePaint(options.theme, terminal);
+  const liveFrame = new LiveFrame(stdout.columns);
+  const eraseWrapped = () => void stdout.write(liveFrame.eraseFor(stdout.columns));
+  // Ahead of Ink, which listens from `render` on.
+  if (doesReflow(terminal.env)) stdout.on('resize', eraseWrapped);
   stdout.write(pasteMarksOn);
   const app = render(
     <ChatScreen
@@ -62,9 +67,13 @@ export async function runScreen(options: ChatRunOptions, start: TalkStart, termi
       paint={paint}
       colours={colours}
       toolsText={() => toolsText(tools)}
+      liveFrame={liveFrame}
     />,
     // Incremental drawing loses lines when static text and a moved cursor come together.
-    {stdout, stdin, exitOnCtrlC: false, patchConsole: true, incrementalRendering: false, maxFps: 30},
+    {
+      ...{stdout, stdin, exitOnCtrlC: false, patchConsole: true, incrementalRendering: false, maxFps: 30},
+      onRender: () => liveFrame.drew(),
+    },
   );
   terminal.interrupt.addEventListener('abort', leave);
   if (start.isResumed) {
@@ -83,6 +92,7 @@ export async function runScreen(options: ChatRunOptions, start: TalkStart, termi
     store.flush();
     await delay(lastFrameMs);
     app.unmount();
+    stdout.off('resize', eraseWrapped);
     stdout.write(pasteMarksOff);
     await Promise.all([backend.close(), tools.close()]);
   }

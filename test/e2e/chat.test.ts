@@ -5,6 +5,7 @@
 import {execFile, execFileSync} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
+import {setTimeout as delay} from 'node:timers/promises';
 import {promisify} from 'node:util';
 import {afterAll, beforeAll, describe, expect, it, onTestFinished, vi} from 'vitest';
 import {hasPseudoTerminals, openPseudoTerminal} from '../support/pseudo-terminal.ts';
@@ -144,6 +145,32 @@ describe.skipIf(!hasTmux)('chat on a screen (needs tmux)', () => {
     await screen.shows(/You sent 8 characters/);
     const text = screen.all();
     for (let line = 0; line < 100; line++) expect(text.split(`answer line ${line} `)).toHaveLength(2);
+    expect(screen.bytes()).not.toMatch(/\u001b\[[23]J/);
+  });
+
+  it.each([
+    {phase: 'while the model thinks', message: 'think 4000', live: /thinks ·/g, widths: [50, 120, 50, 90, 50, 120]},
+    {phase: 'while an answer comes', message: 'long 2000', live: /esc to stop/g, widths: [50, 120, 50, 90, 50, 120]},
+    {phase: 'while it waits for input', message: null, live: /scripted/g, widths: [50, 120, 50, 90, 45, 30, 120]},
+  ])('PR-chat-02: leaves no live line behind in a narrower window, $phase', async ({message, live, widths}) => {
+    const screen = await openScreen({columns: 120, rows: 30});
+    if (message !== null) screen.send(message, 'Enter');
+    else screen.send('a line of input that is longer than the fifty columns that the window will soon have');
+    await screen.shows(message === null ? 'soon have' : 'esc to stop');
+    const holdsOnce = async (columns: number) => {
+      screen.tmux('resize-window', '-x', String(columns), '-y', '30');
+      // tmux tells sizes at most four times a second.
+      await delay(400);
+      // What was left behind stays; a screen that is just being drawn does not.
+      await vi.waitFor(() => {
+        const text = screen.all();
+        expect(text.match(live), `${columns} columns:\n${text}`).toHaveLength(1);
+        expect(text.match(/a line of input/g) ?? []).toHaveLength(message === null ? 1 : 0);
+        expect(text.match(/^history \d+$/gm)).toHaveLength(40);
+        expect(text.match(/Parlance/g)).toHaveLength(1);
+      });
+    };
+    for (const columns of widths) await holdsOnce(columns);
     expect(screen.bytes()).not.toMatch(/\u001b\[[23]J/);
   });
 

@@ -3,7 +3,7 @@
  * they do is the business of the actions that are passed in.
  */
 import {Box, Static, Text, useCursor, useStdin, useStdout} from 'ink';
-import {type ReactNode, useEffect, useRef, useState, useSyncExternalStore} from 'react';
+import {type ReactNode, useEffect, useInsertionEffect, useRef, useState, useSyncExternalStore} from 'react';
 import type {InputActions, InputModel} from '../input/input-model.ts';
 import {earlyKeys} from '../input/key-reader.ts';
 import type {ScreenStore} from '../state/screen-store.ts';
@@ -11,6 +11,7 @@ import type {ViewItem} from '../state/view-state.ts';
 import {drawItem} from './draw-items.ts';
 import {drawActivity, drawInput, statusLine} from './draw-live.ts';
 import type {CodeColours} from './highlight.ts';
+import type {LiveFrame} from './live-frame.ts';
 import type {Pen} from './pen.ts';
 import type {Paint} from './spans.ts';
 
@@ -22,13 +23,15 @@ export interface ChatScreenProps {
   colours: CodeColours;
   /** About the tools, for the status line. */
   toolsText: () => string | null;
+  /** Learns what is drawn. */
+  liveFrame: LiveFrame;
 }
 
 const tickMs = 100;
 /** What arrives so soon was typed before the screen was there. */
 const earlyMs = 30;
 
-export function ChatScreen({store, input, actions, paint, colours, toolsText}: ChatScreenProps): ReactNode {
+export function ChatScreen({store, input, actions, paint, colours, toolsText, liveFrame}: ChatScreenProps): ReactNode {
   const state = useSyncExternalStore(store.subscribe, store.snapshot);
   const typed = useSyncExternalStore(input.subscribe, input.snapshot);
   const {columns, rows} = useTerminalSize();
@@ -50,6 +53,8 @@ export function ChatScreen({store, input, actions, paint, colours, toolsText}: C
   const lines = isHidden ? [] : [...activity, '', ...drawnInput.lines, statusLine(state, toolsText(), context)];
   const cursor = {x: drawnInput.cursor.x, y: activity.length + 1 + drawnInput.cursor.y};
   setCursorPosition(isHidden ? undefined : cursor);
+  // As `useCursor` does it: before Ink draws what was committed.
+  useInsertionEffect(() => liveFrame.commit(isHidden ? null : {lines, cursor}));
   return (
     <>
       <Static items={state.items}>{(item, index) => <Item key={index} item={item} pen={pen} />}</Static>

@@ -10,6 +10,11 @@ import {cutToWidth, graphemes, type Paint, span, textWidth, wrapSpans} from './s
 
 const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const msPerTurn = 100;
+/**
+ * Columns of a line that moves. tmux wraps lines some time before it tells us that the window is narrower; what we draw in
+ * between would leave a wrapped line behind.
+ */
+const maxMovingColumns = 48;
 
 export interface LiveContext extends Pen {
   /** Most lines for what goes on. */
@@ -28,10 +33,11 @@ export function drawActivity(state: ViewState, context: LiveContext): string[] {
 const approvalKeys = 'y once · a always for this tool · e edit · n no, with a reason';
 
 function activityLines(state: ViewState, context: LiveContext): string[] {
-  const {width, paint, nowMs} = context;
+  const {paint, nowMs} = context;
+  const room = Math.min(context.width, maxMovingColumns);
   const seconds = shortTime(nowMs - state.phaseStartMs);
   const turning = (text: string) => [
-    `${paint(spinner[Math.floor(nowMs / msPerTurn) % spinner.length]!, ['accent'])} ${paint(cutToWidth(text, width - 2), ['dim'])}`,
+    `${paint(spinner[Math.floor(nowMs / msPerTurn) % spinner.length]!, ['accent'])} ${paint(cutToWidth(text, room - 2), ['dim'])}`,
   ];
   switch (state.phase) {
     case 'idle':
@@ -41,13 +47,13 @@ function activityLines(state: ViewState, context: LiveContext): string[] {
     case 'reconnecting':
       return turning(state.retryNote);
     case 'reasoning':
-      return reasoningLines(state, {width, paint, seconds, turning});
+      return reasoningLines(state, {width: context.width, room, paint, seconds, turning});
     case 'answer':
       return answerLines(state, context);
     case 'tool-call':
       return state.calls.flatMap((call) => drawCall(call.function, context));
     case 'tool-approval':
-      return wrapSpans([span(`Run ${state.activeCall!.function.name}? ${approvalKeys}`, 'warn')], paint, {width});
+      return wrapSpans([span(`Run ${state.activeCall!.function.name}? ${approvalKeys}`, 'warn')], paint, context);
     case 'tool-running':
       return turning(
         [`${state.activeCall?.function.name ?? 'tool'} runs · ${seconds}`, state.toolOutput]
@@ -59,18 +65,20 @@ function activityLines(state: ViewState, context: LiveContext): string[] {
 
 interface ReasoningContext {
   width: number;
+  /** Columns of a line that moves. */
+  room: number;
   paint: Paint;
   seconds: string;
   turning: (text: string) => string[];
 }
 
-function reasoningLines(state: ViewState, {width, paint, seconds, turning}: ReasoningContext): string[] {
+function reasoningLines(state: ViewState, {width, room, paint, seconds, turning}: ReasoningContext): string[] {
   if (state.reasoningMode === 'show') {
     return wrapSpans([span(state.reasoning.slice(-4000), 'dim')], paint, {width, first: paint('│ ', ['dim'])});
   }
   if (state.reasoningMode === 'hide') return turning(`thinks · ${seconds}`);
   const last = [...span(state.reasoning.slice(-200).replaceAll('\n', ' ')).text]
-    .slice(-Math.max(10, width - 24))
+    .slice(-Math.max(10, room - 24))
     .join('');
   return turning(`thinks · ${seconds} · ${last.trimStart()}`);
 }

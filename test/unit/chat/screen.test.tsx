@@ -5,6 +5,7 @@ import {InputHistory} from '../../../src/chat/input/history.ts';
 import {type InputActions, InputModel} from '../../../src/chat/input/input-model.ts';
 import {ChatScreen} from '../../../src/chat/screen/chat-screen.tsx';
 import {CodeColours} from '../../../src/chat/screen/highlight.ts';
+import {LiveFrame} from '../../../src/chat/screen/live-frame.ts';
 import {paintNone} from '../../../src/chat/screen/spans.ts';
 import {ScreenStore} from '../../../src/chat/state/screen-store.ts';
 import {initialView, type ViewEvent} from '../../../src/chat/state/view-state.ts';
@@ -41,7 +42,13 @@ function open(reasoning: 'show' | 'fold' | 'hide' = 'fold') {
     quit: () => done.quits++,
   };
   const screen = render(
-    <ChatScreen {...{store, input, actions}} paint={paintNone} colours={new CodeColours()} toolsText={() => null} />,
+    <ChatScreen
+      {...{store, input, actions}}
+      paint={paintNone}
+      colours={new CodeColours()}
+      toolsText={() => null}
+      liveFrame={new LiveFrame(100)}
+    />,
   );
   const frame = () => screen.lastFrame() ?? '';
   const tell = (...events: ViewEvent[]) => {
