@@ -128,11 +128,11 @@ function limit(value: number | undefined, unbounded: number): number | null {
   return value === undefined || value === unbounded ? null : value;
 }
 
-export function kebabCase(key: string): string {
+function kebabCase(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-export function environmentName(flag: string): string {
+function environmentName(flag: string): string {
   return `PARLANCE_${flag.replaceAll('-', '_').toUpperCase()}`;
 }
 

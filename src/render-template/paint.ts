@@ -43,7 +43,7 @@ export function choosePalette(env: Readonly<Record<string, string | undefined>>,
 }
 
 /** Blanks that nobody sees become signs; a line feed keeps breaking the line. */
-export function visibleWhitespace(text: string): string {
+function visibleWhitespace(text: string): string {
   return text
     .replaceAll(' ', '·')
     .replaceAll('\t', '→')

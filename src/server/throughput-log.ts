@@ -32,7 +32,7 @@ function percent(part: number, whole: number): number {
 }
 
 /** The line for one interval, and the same as fields. */
-export function throughputLine(sums: IntervalSums, now: TotalLoad, seconds: number, cacheTokens: number) {
+function throughputLine(sums: IntervalSums, now: TotalLoad, seconds: number, cacheTokens: number) {
   const fields = {
     promptTokensPerSecond: Math.round((sums.prefillTokens / seconds) * 10) / 10,
     generationTokensPerSecond: Math.round((sums.decodeTokens / seconds) * 10) / 10,

@@ -40,7 +40,7 @@ const tokensSchema = z.looseObject({tokens: z.array(z.number())});
 const textSchema = z.looseObject({prompt: z.string()});
 
 /** @returns null when the server has no `/tokenize` and `/detokenize` */
-export async function serverTokenizer(client: HttpClient, model: string): Promise<PromptTokenizer | null> {
+async function serverTokenizer(client: HttpClient, model: string): Promise<PromptTokenizer | null> {
   const encode = async (prompt: string) => {
     const answer = await client.post('/tokenize', {model, prompt, add_special_tokens: false});
     return tokensSchema.parse(jsonOf(answer)).tokens;

@@ -8,7 +8,7 @@ function tool(name: string, description: string, properties: Record<string, unkn
 
 const text = (description: string) => ({type: 'string', description});
 
-export const toolDefinitions = [
+const toolDefinitions = [
   tool('get_weather', 'Weather of a place on a day', {
     place: text('Name of the town'),
     day: text('Date in the form YYYY-MM-DD'),

@@ -18,7 +18,7 @@ const maybeTokens = (description: string, firstPage = false) =>
     .default(null)
     .meta(data({description, valueName: 'TOKENS', firstPage}));
 
-export const datasetNames = [
+const datasetNames = [
   'random',
   'prefix_repetition',
   'sharegpt',

@@ -27,7 +27,7 @@ function openFile(path: string): number {
   }
 }
 
-export function requestLine(record: RequestRecord) {
+function requestLine(record: RequestRecord) {
   const after = (moment: number | null) => (moment === null ? null : moment - record.sentMs);
   const isGood = isSuccess(record);
   return {

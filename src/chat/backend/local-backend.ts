@@ -63,7 +63,7 @@ function engineFields({maxModelLen, device, threads, kvCacheBytes, activationPre
 
 type Loaded = Pick<LoadedLlm, 'llm'> & {files: {displayName: string}};
 
-export class LocalBackend implements ChatBackend {
+class LocalBackend implements ChatBackend {
   readonly #loading: Promise<Loaded>;
   readonly #leaving: AbortController;
 

@@ -67,7 +67,7 @@ export function drawCall({name, arguments: text}: ToolCall['function'], {width, 
 }
 
 /** Short objects stay on one line; text that is no JSON yet stays as it is. */
-export function prettyArguments(text: string): string {
+function prettyArguments(text: string): string {
   try {
     const value: unknown = JSON.parse(text);
     const short = JSON.stringify(value);

@@ -17,7 +17,7 @@ export interface SlashCommand {
 
 const reasoningModes: readonly string[] = ['show', 'fold', 'hide'];
 
-export const slashCommands: readonly SlashCommand[] = [
+const slashCommands: readonly SlashCommand[] = [
   {names: ['help', '?'], form: '', description: 'This list', run: showHelp},
   {names: ['model'], form: '[NAME]', description: 'List the models, or ask another one', run: chooseModel},
   {names: ['system'], form: '[TEXT]', description: 'Show or set the system message; - takes it away', run: setSystem},

@@ -6,7 +6,7 @@
 import * as z from 'zod';
 
 /** Data types of graphs in the Transformers.js layout, and the names that vLLM has for two of them. */
-export const dtypeNames = [
+const dtypeNames = [
   'auto',
   'fp32',
   'fp16',

@@ -105,6 +105,20 @@ export interface StepStats {
   stepMs: number;
 }
 
+/** Of an engine that does nothing. */
+export const idleStats: StepStats = {
+  numRunning: 0,
+  numWaiting: 0,
+  numUsedCacheTokens: 0,
+  numCachedTokens: 0,
+  numPrefillTokens: 0,
+  numDecodeTokens: 0,
+  numPreemptions: 0,
+  prefixQueryTokens: 0,
+  prefixHitTokens: 0,
+  stepMs: 0,
+};
+
 /** Drafts that were checked in one step. */
 export interface DraftStats {
   numDrafts: number;

@@ -12,7 +12,7 @@ import {DraftPause} from './speculation/draft-pause.ts';
 /** waiting: has no row; prefilling: its prompt is being computed; decoding: one token per step. */
 export type SequenceStatus = 'waiting' | 'prefilling' | 'decoding' | 'finished';
 
-export const noRow = -1;
+const noRow = -1;
 
 export class Sequence {
   readonly requestId: string;

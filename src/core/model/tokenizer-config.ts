@@ -5,7 +5,7 @@
 import {ModelError} from '../errors.ts';
 
 /** Names of the special tokens, as in the file and as template variables. */
-export const specialTokenNames = [
+const specialTokenNames = [
   'bos_token',
   'eos_token',
   'unk_token',

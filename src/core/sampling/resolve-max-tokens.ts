@@ -20,7 +20,7 @@ export interface MaxTokensLimits {
 }
 
 /** What the request asks for: `max_completion_tokens`, else `max_tokens`. */
-export function requestedMaxTokens(
+function requestedMaxTokens(
   request: Pick<ChatCompletionRequest, 'max_tokens' | 'max_completion_tokens'>,
 ): {name: 'max_completion_tokens' | 'max_tokens'; value: number} | null {
   if (request.max_completion_tokens !== null) {

@@ -26,7 +26,7 @@ const escaped = unionOf(charactersOf('"\\'), controls);
 const hexDigits = unionOf([range('0', '9'), range('a', 'f'), range('A', 'F')]);
 
 /** Characters that stand for themselves in a string. */
-export const plainCharacters = complementOf(escaped);
+const plainCharacters = complementOf(escaped);
 
 /** One character of a set as a string holds it: itself, or its usual escape. */
 export function writtenCharacter(ranges: CodePointRanges): GrammarNode {

@@ -37,7 +37,7 @@ interface SpelledToken {
 }
 
 /** Node 0 is the root; the nodes of a subtree follow it. */
-export class PrefixTree {
+class PrefixTree {
   readonly #numNodes: number;
   readonly #byteOf: Uint8Array;
   readonly #depthOf: Uint16Array;

@@ -22,7 +22,7 @@ export function parseJsonObject(text: string, path: string): Record<string, unkn
 }
 
 /** @returns null when there is no such file */
-export async function readOptionalText(path: string): Promise<string | null> {
+async function readOptionalText(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {

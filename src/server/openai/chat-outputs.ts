@@ -37,12 +37,12 @@ export function joinOutputs(first: ChatOutput, next: ChatOutput): ChatOutput {
 }
 
 /** Outputs without tokens have no logprobs. */
-export function joinLogprobs(first: ChatOutput['logprobs'], next: ChatOutput['logprobs']): ChatOutput['logprobs'] {
+function joinLogprobs(first: ChatOutput['logprobs'], next: ChatOutput['logprobs']): ChatOutput['logprobs'] {
   return first && next ? first.concat(next) : (first ?? next);
 }
 
 /** One event as an output. */
-export function toOutput(event: ChatEvent): ChatOutput {
+function toOutput(event: ChatEvent): ChatOutput {
   const {choice} = event;
   if (event.type === 'finish')
     return {choice, text: '', tokenIds: [], logprobs: null, reading: null, finish: endOf(event)};

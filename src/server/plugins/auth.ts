@@ -19,7 +19,7 @@ function digest(text: string): Buffer {
 }
 
 /** The part behind the first space of `Bearer <key>`; null when the header is something else. */
-export function bearerToken(header: string | undefined): string | null {
+function bearerToken(header: string | undefined): string | null {
   const space = header?.indexOf(' ') ?? -1;
   if (header === undefined || space < 0) return null;
   return header.slice(0, space).toLowerCase() === 'bearer' ? header.slice(space + 1) : null;

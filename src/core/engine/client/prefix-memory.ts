@@ -5,7 +5,7 @@
  */
 
 /** Tokens of a block; shorter common beginnings are not worth a detour. */
-export const prefixBlockTokens = 16;
+const prefixBlockTokens = 16;
 
 /** One number for each whole block, under the salt. */
 export function prefixHashes(tokenIds: readonly number[], salt: string | null): number[] {

@@ -8,7 +8,7 @@ import {EngineDeadError} from '../../errors.ts';
 import type {TokenVocabulary} from '../../sampling/token-vocabulary.ts';
 import type {Logger} from '../../util/logger.ts';
 import {promiseWithResolver} from '../../util/promise-with-resolver.ts';
-import type {EngineRequest, ModelInfo, SequenceOutput, StepStats} from '../protocol.ts';
+import {type EngineRequest, idleStats, type ModelInfo, type SequenceOutput, type StepStats} from '../protocol.ts';
 import type {EngineClient, EngineState, StatsListener} from './engine-client.ts';
 
 export interface RestartingEngineOptions {
@@ -28,20 +28,6 @@ export interface BackOff {
 }
 
 const defaultBackOff: BackOff = {firstMs: 500, longestMs: 60_000, forgivenAfterMs: 60_000, maxFailedStarts: 8};
-
-/** What the measurements of an engine that is down are. */
-const nothingRuns: StepStats = {
-  numRunning: 0,
-  numWaiting: 0,
-  numUsedCacheTokens: 0,
-  numCachedTokens: 0,
-  numPrefillTokens: 0,
-  numDecodeTokens: 0,
-  numPreemptions: 0,
-  prefixQueryTokens: 0,
-  prefixHitTokens: 0,
-  stepMs: 0,
-};
 
 export class RestartingEngine implements EngineClient {
   readonly info: ModelInfo;
@@ -127,7 +113,7 @@ export class RestartingEngine implements EngineClient {
 
   /** Does not throw: what goes wrong is tried again, or becomes the death of this engine. */
   async #comeBack(dead: EngineClient, cause: Error): Promise<void> {
-    this.#tell(nothingRuns);
+    this.#tell(idleStats);
     if (performance.now() - this.#startedAt > this.#backOff.forgivenAfterMs) this.#numSetbacks = 0;
     await dead.close();
     let lastCause = cause;

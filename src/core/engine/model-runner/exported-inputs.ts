@@ -12,7 +12,7 @@ export interface ExportedStep {
 }
 
 /** Logits of the last `numKept` positions of each chunk. */
-export class StepLogits {
+class StepLogits {
   readonly #vocabSize: number;
   readonly #numKept: number;
   /** One of both is used. */

@@ -6,7 +6,7 @@ import {readJsonObject} from '../../util/read-json.ts';
 import {SafetensorsFile, type SafetensorsTensor} from './safetensors-file.ts';
 
 const singleName = 'model.safetensors';
-export const indexName = 'model.safetensors.index.json';
+const indexName = 'model.safetensors.index.json';
 
 /** @returns true when the folder's file names are those of a model in safetensors */
 export function hasSafetensors(names: readonly string[]): boolean {

@@ -32,7 +32,7 @@ const NOT_IN_BATCH = [
   'tools',
 ] as const;
 
-export function chatBatchSchema(limits: ChatSchemaLimits) {
+function chatBatchSchema(limits: ChatSchemaLimits) {
   const fields = {
     ...chatCompletionShape(limits),
     messages: laxList(laxList(chatMessageSchema, {min: 1}), {min: 1}),

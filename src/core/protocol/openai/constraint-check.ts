@@ -54,7 +54,7 @@ export function checkConstraint(request: ConstraintFields): void {
 }
 
 /** What is wrong with the constraint of a request; null when nothing is, or when it has none. */
-export function constraintFault(request: ConstraintFields): string | null {
+function constraintFault(request: ConstraintFields): string | null {
   const constraint = constraintOf(request);
   if (constraint === null) return null;
   return CONSTRAINT_RULES.find(({isBroken}) => isBroken(constraint))?.message ?? null;

@@ -18,7 +18,7 @@ function escapeCharacter(character: string): string {
 }
 
 /** Single quotes, or double quotes when the text holds a single quote and no double quote. */
-export function pythonStringRepr(text: string): string {
+function pythonStringRepr(text: string): string {
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
   const escaped = text.replace(NOT_PRINTABLE, escapeCharacter);
   return quote + (quote === "'" ? escaped.replaceAll("'", "\\'") : escaped) + quote;

@@ -31,7 +31,7 @@ import {parseWithSchema, schemaError, valueFault} from '../openai/schema-errors.
 import {structuredOutputsSchema} from '../openai/structured-outputs.ts';
 
 /** What the answer holds for each choice: ids, ids and text, or a chat message. */
-export const OUTPUT_MODES = ['tokens', 'text', 'derender'] as const;
+const OUTPUT_MODES = ['tokens', 'text', 'derender'] as const;
 
 export type OutputMode = (typeof OUTPUT_MODES)[number];
 

@@ -6,7 +6,7 @@ import type {PromptPart} from '../../model/prompt-parts.ts';
 import {type HarmonyMessage, type HarmonyRequest, type HarmonySettings, toHarmonyMessages} from './harmony-messages.ts';
 
 /** Control tokens that every prompt needs. */
-export const harmonyControlTokens = ['<|start|>', '<|end|>', '<|message|>', '<|channel|>', '<|call|>'] as const;
+const harmonyControlTokens = ['<|start|>', '<|end|>', '<|message|>', '<|channel|>', '<|call|>'] as const;
 
 type ControlToken = (typeof harmonyControlTokens)[number];
 

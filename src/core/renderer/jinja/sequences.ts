@@ -79,7 +79,7 @@ function characterAt(value: Value, position: number): Value | undefined {
 }
 
 /** True for what may be a key. */
-export function isHashable(key: Value): boolean {
+function isHashable(key: Value): boolean {
   if (key instanceof PyTuple) return key.items.every(isHashable);
   return !Array.isArray(key) && !(key instanceof PyDict);
 }

@@ -80,7 +80,7 @@ export function addExpression(symbols: Symbols, expression: Expression | null): 
   else for (const child of childrenOf(expression)) addExpression(symbols, child as Expression);
 }
 
-export function addTarget(symbols: Symbols, target: Target): void {
+function addTarget(symbols: Symbols, target: Target): void {
   if (target.type === 'name-target') symbols.store(target.name);
   else if (target.type === 'namespace-target') symbols.load(target.name);
   else for (const item of target.items) addTarget(symbols, item);

@@ -95,7 +95,7 @@ const keywordsOfType: readonly (readonly [JsonType, readonly string[]])[] = [
 ];
 
 /** All keywords that say something about values by themselves. */
-export const plainKeywords: ReadonlySet<string> = new Set([
+const plainKeywords: ReadonlySet<string> = new Set([
   ...['type', 'const', 'enum', exceptKeyword, 'minContains', 'maxContains'],
   ...keywordsOfType.flatMap(([, keywords]) => keywords),
 ]);

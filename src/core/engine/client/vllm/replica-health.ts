@@ -12,7 +12,7 @@ export interface HealthTimes {
   longestDownMs: number;
 }
 
-export const defaultHealthTimes: HealthTimes = {upMs: 5000, downMs: 250, longestDownMs: 5000};
+const defaultHealthTimes: HealthTimes = {upMs: 5000, downMs: 250, longestDownMs: 5000};
 
 export interface ReplicaHealthOptions {
   /** Resolves with null when the server is well, else with what is wrong; never rejects. */

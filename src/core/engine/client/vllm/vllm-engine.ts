@@ -6,7 +6,7 @@ import type {Dispatcher} from 'undici';
 import {EngineDeadError, OverloadedError, serializeError} from '../../../errors.ts';
 import {assertNever} from '../../../util/assert.ts';
 import type {Logger} from '../../../util/logger.ts';
-import type {EngineInput, EngineRequest, ModelInfo, SequenceOutput, StepStats} from '../../protocol.ts';
+import {type EngineInput, type EngineRequest, idleStats, type ModelInfo, type SequenceOutput} from '../../protocol.ts';
 import {BaseEngineClient} from '../base-engine-client.ts';
 import type {EngineState} from '../engine-client.ts';
 import {generateBody} from './generate-body.ts';
@@ -156,24 +156,11 @@ export class VllmEngine extends BaseEngineClient {
     this.#statsTimer = null;
     this.#lastStatsAt = performance.now();
     const {numBegun, numOpen} = this.registry;
-    this.tellStats({...unknownStats, ...this.#sums, numRunning: numBegun, numWaiting: numOpen - numBegun});
+    // What only the server knows stays zero.
+    this.tellStats({...idleStats, ...this.#sums, numRunning: numBegun, numWaiting: numOpen - numBegun});
     this.#sums = {numPrefillTokens: 0, numDecodeTokens: 0};
   }
 }
-
-/** What only the server knows. */
-const unknownStats: StepStats = {
-  numRunning: 0,
-  numWaiting: 0,
-  numUsedCacheTokens: 0,
-  numCachedTokens: 0,
-  numPrefillTokens: 0,
-  numDecodeTokens: 0,
-  numPreemptions: 0,
-  prefixQueryTokens: 0,
-  prefixHitTokens: 0,
-  stepMs: 0,
-};
 
 function failureOf(name: string, error: Error): SequenceOutput {
   return {

@@ -14,7 +14,7 @@ export interface GraphContext {
 }
 
 /** A vector of the model as a weight of the graph. */
-export function vectorWeight({graph, source}: GraphContext, name: string, tensorName: string): Value {
+function vectorWeight({graph, source}: GraphContext, name: string, tensorName: string): Value {
   const tensor = source.tensor(tensorName);
   return graph.floats(name, [tensor.shape[0] ?? 0], () => source.floats([tensor]));
 }

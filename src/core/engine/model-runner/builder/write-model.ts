@@ -13,7 +13,7 @@ import {encodeOnnxModel, type OnnxInitializer} from './onnx-proto.ts';
 export const modelFileName = 'model.onnx';
 /** The graph for sequences beyond the original length, of models that have one. */
 export const longModelFileName = 'model.long.onnx';
-export const weightFileName = 'weights.bin';
+const weightFileName = 'weights.bin';
 const regionsFileName = 'regions.json';
 
 /** Regions begin at page borders, so that each can be mapped. */
