@@ -2,6 +2,7 @@
 import {mkdtempSync, rmSync} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import {afterEach, beforeEach, vi} from 'vitest';
 import {type EngineConfig, engineOptionsSchema} from '../../src/core/config/engine-config.ts';
 import {type LoadedModel, loadModel} from '../../src/core/engine/model-runner/load-model.ts';
 
@@ -9,6 +10,28 @@ import {type LoadedModel, loadModel} from '../../src/core/engine/model-runner/lo
 export function temporaryFolder(): {folder: string; [Symbol.dispose](): void} {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'parlance-test-'));
   return {folder, [Symbol.dispose]: () => rmSync(folder, {recursive: true, force: true})};
+}
+
+/** One for each test of a file, with `folder` as the one of the running test. */
+export function temporaryFolderForEach(): {readonly folder: string} {
+  let current: ReturnType<typeof temporaryFolder>;
+  beforeEach(() => {
+    current = temporaryFolder();
+  });
+  afterEach(() => current[Symbol.dispose]());
+  return {
+    get folder() {
+      return current.folder;
+    },
+  };
+}
+
+/** One for each test of a file, where built models are kept, too. */
+export function temporaryCacheForEach(): {readonly folder: string} {
+  const temporary = temporaryFolderForEach();
+  beforeEach(() => void vi.stubEnv('XDG_CACHE_HOME', temporary.folder));
+  afterEach(() => void vi.unstubAllEnvs());
+  return temporary;
 }
 
 export function loadForTest(modelPath: string, options: Partial<EngineConfig>): Promise<LoadedModel> {

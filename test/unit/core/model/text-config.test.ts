@@ -1,19 +1,15 @@
 /** Language models inside of models for pictures: what their files leave out, and that they compute as they do alone. */
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
-import {afterEach, beforeEach, describe, expect, it} from 'vitest';
+import {describe, expect, it} from 'vitest';
 import {readHfConfig} from '../../../../src/core/engine/model-runner/builder/hf-config.ts';
 import {loadModelConfig} from '../../../../src/core/model/model-config.ts';
 import {isWrapped, languageConfigOf, languageTensorName} from '../../../../src/core/model/text-config.ts';
-import {largestDifference, loadForTest, temporaryFolder} from '../../../support/run-model.ts';
+import {largestDifference, loadForTest, temporaryFolderForEach} from '../../../support/run-model.ts';
 import {renamedTensors} from '../../../support/safetensors-bytes.ts';
 import {hasSharedData, sharedFolder} from '../../../support/shared-data.ts';
 
-let temporary: ReturnType<typeof temporaryFolder>;
-beforeEach(() => {
-  temporary = temporaryFolder();
-});
-afterEach(() => temporary[Symbol.dispose]());
+const temporary = temporaryFolderForEach();
 
 const small = {hidden_size: 2560, num_hidden_layers: 34, sliding_window: 1024};
 

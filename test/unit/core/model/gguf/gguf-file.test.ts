@@ -1,18 +1,14 @@
 import {copyFileSync, readFileSync, truncateSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
-import {afterEach, beforeEach, expect, test} from 'vitest';
+import {expect, test} from 'vitest';
 import {ModelError} from '../../../../../src/core/errors.ts';
 import {GgufFile} from '../../../../../src/core/model/gguf/gguf-file.ts';
 import {embeddedModelFolder} from '../../../../support/embedded-model.ts';
-import {temporaryFolder} from '../../../../support/run-model.ts';
+import {temporaryFolderForEach} from '../../../../support/run-model.ts';
 import {hasSharedData, sharedFolder} from '../../../../support/shared-data.ts';
 
 const embedded = path.join(embeddedModelFolder, 'SmolLM2-135M-Instruct.Q4_1.gguf');
-let temporary: ReturnType<typeof temporaryFolder>;
-beforeEach(() => {
-  temporary = temporaryFolder();
-});
-afterEach(() => temporary[Symbol.dispose]());
+const temporary = temporaryFolderForEach();
 
 test('metadata and tensors of the embedded model', async () => {
   const file = await GgufFile.open(embedded);

@@ -1,23 +1,15 @@
 /** GGUF models in parts are read as one model; what is missing or does not belong together is named. */
 import {mkdirSync, readFileSync, renameSync, rmSync} from 'node:fs';
 import path from 'node:path';
-import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {GgufFile} from '../../../../../src/core/model/gguf/gguf-file.ts';
 import {ggufPartsOf, parsePartName, wholePath} from '../../../../../src/core/model/gguf/gguf-parts.ts';
 import {resolveModel} from '../../../../../src/core/model/resolve-model.ts';
-import {largestDifference, loadForTest, temporaryFolder} from '../../../../support/run-model.ts';
+import {largestDifference, loadForTest, temporaryCacheForEach} from '../../../../support/run-model.ts';
 import {hasSharedData, sharedFolder} from '../../../../support/shared-data.ts';
 import {splitGguf} from '../../../../support/split-gguf.ts';
 
-let temporary: ReturnType<typeof temporaryFolder>;
-beforeEach(() => {
-  temporary = temporaryFolder();
-  vi.stubEnv('XDG_CACHE_HOME', temporary.folder);
-});
-afterEach(() => {
-  vi.unstubAllEnvs();
-  temporary[Symbol.dispose]();
-});
+const temporary = temporaryCacheForEach();
 
 test.each([
   ['a/b-00002-of-00003.gguf', {stem: 'a/b', part: 2, numParts: 3}],

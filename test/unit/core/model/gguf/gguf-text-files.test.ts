@@ -1,27 +1,19 @@
 /** A GGUF file that stands alone brings tokenizer, template and sampling defaults; damaged ones end in a ModelError. */
 import {copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
-import {afterEach, beforeEach, describe, expect, test, vi} from 'vitest';
+import {describe, expect, test} from 'vitest';
 import {ModelError} from '../../../../../src/core/errors.ts';
 import {GgufFile} from '../../../../../src/core/model/gguf/gguf-file.ts';
 import {resolveModel} from '../../../../../src/core/model/resolve-model.ts';
 import {loadTokenizer} from '../../../../../src/core/model/tokenizer.ts';
 import {Random} from '../../../../../src/core/sampling/random.ts';
-import {temporaryFolder} from '../../../../support/run-model.ts';
+import {temporaryCacheForEach} from '../../../../support/run-model.ts';
 import {hasSharedData, sharedFolder} from '../../../../support/shared-data.ts';
 
 const tiny = path.join(sharedFolder, 'models-tiny');
 const gguf = path.join(tiny, 'qwen2', 'gguf', 'qwen2-Q4_0.gguf');
 
-let temporary: ReturnType<typeof temporaryFolder>;
-beforeEach(() => {
-  temporary = temporaryFolder();
-  vi.stubEnv('XDG_CACHE_HOME', temporary.folder);
-});
-afterEach(() => {
-  vi.unstubAllEnvs();
-  temporary[Symbol.dispose]();
-});
+const temporary = temporaryCacheForEach();
 
 describe.skipIf(!hasSharedData)('a GGUF file alone', () => {
   test('encodes the recorded prompts', async () => {
