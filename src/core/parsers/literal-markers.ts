@@ -35,6 +35,7 @@ export class LiteralMarkers {
 
   /** A token was generated; its text will be read, now or later. */
   announce(tokenId: number, text: string): void {
+    if (this.#markers.length === 0) return;
     this.#numAnnounced += text.length;
     const marker = this.#tokens.get(tokenId);
     if (marker === undefined || !text.endsWith(marker)) return;
@@ -43,6 +44,7 @@ export class LiteralMarkers {
 
   /** The next characters of the answer, look-alikes split. */
   split(text: string): string {
+    if (this.#markers.length === 0) return text;
     const ends = this.#endsOfLookalikes(text);
     this.#numRead += text.length;
     this.#tail = (this.#tail + text).slice(-this.#longest);
