@@ -1,4 +1,5 @@
-/** What an answer has to look like, as plain data that crosses the process border. The text has been checked. */
+/** Constraints of answers as plain data that crosses the process border. */
+
 /** Where in the answer a constraint begins. */
 export interface ConstraintBeginning {
   /** It begins after these tokens have come one after the other; none = with the first token. */
@@ -7,6 +8,7 @@ export interface ConstraintBeginning {
   headerEnd: number[];
 }
 
+/** What an answer has to look like. The text has been checked. */
 export interface OutputConstraint extends ConstraintBeginning {
   kind: ConstraintKind;
   /** A JSON schema, a regular expression, a JSON list of choices, a grammar or a structural tag. */
