@@ -43,8 +43,10 @@ function generate(
   }: {request_id?: string; token_ids: number[]; sampling_params: {max_tokens: number}},
   response: ServerResponse,
 ): void {
-  if (request_id === undefined)
-    return void response.writeHead(token_ids[0]! < tokenizer.vocabSize ? 200 : 400).end('{}');
+  if (request_id === undefined) {
+    const status = token_ids[0]! < tokenizer.vocabSize ? 200 : 400;
+    return void response.writeHead(status).end(JSON.stringify({choices: [{token_ids: [0]}]}));
+  }
   response.writeHead(200, {'content-type': 'text/event-stream; charset=utf-8'});
   response.flushHeaders();
   const stream = {response, numLeft: sampling_params.max_tokens};

@@ -3,6 +3,7 @@
  * can be ended and started again on the same port, as a replica of a deployment is.
  */
 import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
+import {createServer as createTlsServer} from 'node:https';
 import type {AddressInfo} from 'node:net';
 import {text as readText} from 'node:stream/consumers';
 import type {EngineClient} from '../../src/core/engine/client/engine-client.ts';
@@ -33,6 +34,11 @@ export interface FakeVllmOptions {
   /** Answers a request of the token route in another way than the model would; true = done. */
   intercept?: (response: ServerResponse, body: WireBody) => boolean;
   port?: number;
+  host?: string;
+  /** The path that stands before every route, as behind a proxy. */
+  prefix?: string;
+  /** Speaks TLS with this certificate. */
+  tls?: {cert: Buffer; key: Buffer};
 }
 
 export type WireBody = Record<string, unknown> & {
@@ -41,6 +47,8 @@ export type WireBody = Record<string, unknown> & {
   request_id?: string;
   sampling_params: Record<string, unknown>;
 };
+
+const localAddress = '127.0.0.1';
 
 /** One token for each character, as our side has it, too. */
 export function fakeEncode(text: string): number[] {
@@ -53,6 +61,10 @@ export class FakeVllm {
   /** Bodies of the token route, but for those that a front sends when it starts. */
   readonly bodies: WireBody[] = [];
   numConnections = 0;
+  /** Other than 200: what the token route answers to everything, while `/health` says that all is well. */
+  tokenRouteStatus = 200;
+  /** True: no route answers, connections stay open. */
+  isSilent = false;
   readonly #server: Server;
   readonly #engine: EngineClient;
   readonly #options: FakeVllmOptions;
@@ -62,7 +74,9 @@ export class FakeVllm {
     this.#engine = engine;
     this.#options = options;
     this.port = (server.address() as AddressInfo).port;
-    this.url = `http://127.0.0.1:${this.port}`;
+    const {tls, prefix = '', host = localAddress} = options;
+    const authority = `${host.includes(':') ? `[${host}]` : host}:${this.port}`;
+    this.url = `${tls ? 'https' : 'http'}://${authority}${prefix}`;
     server.on('connection', () => this.numConnections++);
     server.on('request', (request, response) => {
       this.#answer(request, response).catch((error: Error) => {
@@ -75,10 +89,11 @@ export class FakeVllm {
   static async start(options: FakeVllmOptions = {}): Promise<FakeVllm> {
     const config = fakeEngineConfig(options.model ?? 'plain', options.config);
     const engine = startInProcessEngine({model: await loadFakeModel(config, () => {}), config});
-    const server = createServer();
+    const {tls, port = 0, host = localAddress} = options;
+    const server = tls ? createTlsServer(tls) : createServer();
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      server.listen(options.port ?? 0, '127.0.0.1', resolve);
+      server.listen(port, host, resolve);
     });
     return new FakeVllm(server, engine, options);
   }
@@ -99,21 +114,24 @@ export class FakeVllm {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const {apiKey, takesTokens = true} = this.#options;
+    const {apiKey, takesTokens = true, prefix = ''} = this.#options;
+    if (this.isSilent) return;
+    if (!request.url!.startsWith(prefix)) return send(response, 404, {detail: 'Not Found'});
+    const route = request.url!.slice(prefix.length);
     const body = (await readText(request)) || '{}';
-    const isGuarded = /^\/(v1|inference)/.test(request.url!);
+    const isGuarded = /^\/(v1|inference)/.test(route);
     if (isGuarded && apiKey !== undefined && request.headers.authorization !== `Bearer ${apiKey}`) {
       return send(response, 401, {error: 'Unauthorized'});
     }
-    if (request.url === '/health') return void response.writeHead(this.#engine.isAlive() ? 200 : 503).end();
-    if (request.url === '/version') return send(response, 200, {version: '0.33.0'});
-    if (request.url === '/v1/models') return send(response, 200, {object: 'list', data: this.#cards()});
-    if (request.url === '/tokenize') return send(response, 200, await this.#tokens(JSON.parse(body)));
-    if (request.url === '/reset_prefix_cache') {
+    if (route === '/health') return void response.writeHead(this.#engine.isAlive() ? 200 : 503).end();
+    if (route === '/version') return send(response, 200, {version: '0.33.0'});
+    if (route === '/v1/models') return send(response, 200, {object: 'list', data: this.#cards()});
+    if (route === '/tokenize') return send(response, 200, await this.#tokens(JSON.parse(body)));
+    if (route === '/reset_prefix_cache') {
       this.#engine.resetPrefixCache();
       return void response.writeHead(200).end();
     }
-    if (request.url !== '/inference/v1/generate') return send(response, 404, {detail: 'Not Found'});
+    if (route !== '/inference/v1/generate') return send(response, 404, {detail: 'Not Found'});
     if (!takesTokens) {
       return send(response, 403, errorBody(403, 'PermissionDeniedError', 'Scale-out endpoints are disabled.'));
     }
@@ -132,6 +150,7 @@ export class FakeVllm {
 
   async #generate(body: WireBody, response: ServerResponse): Promise<void> {
     const {vocabSize = 64, intercept} = this.#options;
+    if (this.tokenRouteStatus !== 200) return send(response, this.tokenRouteStatus, {error: 'broken'});
     const unknownId = body.token_ids.find((tokenId) => tokenId >= vocabSize);
     if (unknownId !== undefined) throw new ValidationError(`Token id ${unknownId} is out of vocabulary`);
     // What a front asks when it starts needs no model.

@@ -2,7 +2,7 @@
  * Answers of `/inference/v1/generate` as outputs of a sequence. The chunks are not checked against a schema: there is one
  * for each token of each stream, and the server was looked at when we connected. What cannot be an answer is refused.
  */
-import {GenerationError} from '../../../errors.ts';
+import {EngineDeadError} from '../../../errors.ts';
 import {logprobsOfPosition, type WirePosition} from '../../../protocol/scale-out/wire-logprobs.ts';
 import type {TokenLogprobs} from '../../../sampling/token-logprobs.ts';
 import {nowMs} from '../../../util/clock.ts';
@@ -42,12 +42,14 @@ const finishReasons = new Set<string>([
   'error',
 ] satisfies EngineFinishReason[]);
 
-/** @throws GenerationError when the text is no answer */
+/** @throws EngineDeadError when the text is no answer */
 export function parseAnswer(text: string): WireAnswer {
   try {
     return JSON.parse(text) as WireAnswer;
   } catch (cause) {
-    throw new GenerationError(`The vLLM server sent what is no JSON: ${text.slice(0, 200)}`, {cause});
+    throw new EngineDeadError(
+      `The vLLM server sent what is no JSON: ${text.slice(0, 200)} (${(cause as Error).message})`,
+    );
   }
 }
 
@@ -55,15 +57,17 @@ export function parseAnswer(text: string): WireAnswer {
  * What the only choice of an answer says.
  * @param name of the sequence in the engine
  * @returns null for an answer without choices, such as the one with the counts
- * @throws GenerationError
+ * @throws EngineDeadError when it cannot be one: another server may do better
  */
 export function toSequenceOutput(name: string, {choices, usage}: WireAnswer): SequenceOutput | null {
   const choice = choices?.[0];
   if (choice === undefined) return null;
   const {token_ids: tokenIds, finish_reason: finishReason = null, stop_reason: stopReason, logprobs} = choice;
-  if (!Array.isArray(tokenIds)) throw new GenerationError('The vLLM server sent a choice without token ids.');
+  if (!Array.isArray(tokenIds) || !tokenIds.every(isTokenId)) {
+    throw new EngineDeadError('The vLLM server sent a choice without token ids.');
+  }
   if (finishReason !== null && !finishReasons.has(finishReason)) {
-    throw new GenerationError(`The vLLM server ended a choice with the unknown reason "${finishReason}".`);
+    throw new EngineDeadError(`The vLLM server ended a choice with the unknown reason "${finishReason}".`);
   }
   const madeAtMs = nowMs();
   return {
@@ -80,6 +84,8 @@ export function toSequenceOutput(name: string, {choices, usage}: WireAnswer): Se
     error: null,
   };
 }
+
+const isTokenId = (value: unknown) => Number.isInteger(value) && (value as number) >= 0;
 
 /** Null when the server does not count them. */
 export function cachedTokens(usage: WireUsage | null | undefined): number | null {

@@ -36,6 +36,7 @@ const cardsSchema = z.object({
 });
 const versionSchema = z.object({version: z.string()});
 const tokensSchema = z.object({tokens: z.array(z.int())});
+const generatedSchema = z.object({choices: z.array(z.object({token_ids: z.array(z.int())})).min(1)});
 
 /** Words, digits, white space, marks, scripts: tokenizers that agree here are the same for us. */
 const sampleText =
@@ -52,14 +53,10 @@ export async function inspectServer(api: VllmApi, signal: AbortSignal): Promise<
   return {names: cards.map(({id}) => id), maxModelLen, version: `vLLM ${version}`};
 }
 
-const howToStart = 'Start vLLM there (vllm serve MODEL --enable-scale-out), or give another --engine-url';
-
 async function ask(api: VllmApi, route: string, signal: AbortSignal): Promise<unknown> {
-  const {status, text} = await api.get(route, signal).catch((cause: Error & {code?: string}) => {
-    throw new ModelError(`${api.url} cannot be reached: ${cause.code ?? cause.message}. ${howToStart}.`, {cause});
-  });
+  const {status, text} = await api.get(route, signal);
   if (status === 401) throw fault(api, 'asks for a key. Give it with --engine-api-key');
-  if (status !== 200) throw fault(api, `answered ${route} with status ${status}. ${howToStart}`);
+  if (status !== 200) throw fault(api, `answered ${route} with status ${status}, so it is no vLLM server`);
   return parseOrNull(text);
 }
 
@@ -116,6 +113,9 @@ export async function checkTokenRoute(api: VllmApi, model: string, {vocabSize}: 
   }
   if (last.status !== 200)
     throw fault(api, `answered a first token with status ${last.status}: ${last.text.slice(0, 300)}`);
+  if (!generatedSchema.safeParse(parseOrNull(last.text)).success) {
+    throw fault(api, `answered a first token with what is none: ${last.text.slice(0, 300)}`);
+  }
   const beyond = await tryToken(vocabSize);
   if (beyond.status === 200) {
     throw fault(

@@ -10,31 +10,49 @@ export interface HealthTimes {
   /** While it is out: the first pause, doubled up to the longest. */
   downMs: number;
   longestDownMs: number;
+  /** No answer within this time is none. */
+  answerMs: number;
+  /** A request that gets nothing for so long from a server that is out is given up. */
+  silentMs: number;
 }
 
-const defaultHealthTimes: HealthTimes = {upMs: 5000, downMs: 250, longestDownMs: 5000};
+export const defaultHealthTimes: HealthTimes = {
+  upMs: 5000,
+  downMs: 250,
+  longestDownMs: 5000,
+  answerMs: 10_000,
+  silentMs: 30_000,
+};
 
 export interface ReplicaHealthOptions {
-  /** Resolves with null when the server is well, else with what is wrong; never rejects. */
-  look: (signal: AbortSignal, isUp: boolean) => Promise<string | null>;
+  /**
+   * Resolves with null when the server is well, else with what is wrong; never rejects.
+   * @param isThorough everything is looked at, as at the start: it was out, or it failed on a request
+   */
+  look: (signal: AbortSignal, isThorough: boolean) => Promise<string | null>;
+  /** Called when it goes out. */
+  onOut?: (cause: string) => void;
   isUp: boolean;
   logger: Logger;
-  times?: HealthTimes;
+  times: HealthTimes;
 }
 
 export class ReplicaHealth {
   readonly #look: ReplicaHealthOptions['look'];
   readonly #logger: Logger;
+  readonly #onOut: (cause: string) => void;
   readonly #times: HealthTimes;
   readonly #closing = new AbortController();
   #isUp: boolean;
+  #isSuspected = false;
   #numReturns = 0;
   #downMs: number;
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | null = null;
 
-  constructor({look, isUp, logger, times = defaultHealthTimes}: ReplicaHealthOptions) {
+  constructor({look, isUp, logger, onOut = () => {}, times}: ReplicaHealthOptions) {
     this.#look = look;
+    this.#onOut = onOut;
     this.#isUp = isUp;
     this.#logger = logger;
     this.#times = times;
@@ -58,9 +76,15 @@ export class ReplicaHealth {
     this.#schedule();
   }
 
-  /** A request failed for a reason that may be the server's: look now. */
-  suspect(): void {
+  /** It is busy, or about to stop: look now. */
+  lookAgain(): void {
     if (this.#isUp && this.#looking === null) this.#lookNow();
+  }
+
+  /** A request failed for a reason that may be the server's: look at everything, as one that is ill may call itself well. */
+  suspect(): void {
+    this.#isSuspected = true;
+    this.lookAgain();
   }
 
   async close(): Promise<void> {
@@ -83,7 +107,9 @@ export class ReplicaHealth {
   }
 
   async #update(): Promise<void> {
-    const fault = await this.#look(this.#closing.signal, this.#isUp);
+    const isThorough = this.#isSuspected || !this.#isUp;
+    this.#isSuspected = false;
+    const fault = await this.#look(this.#closing.signal, isThorough);
     if (this.#closing.signal.aborted) return;
     if (fault === null) this.#comeBack();
     else if (this.#isUp) this.#goDown(fault);
@@ -94,6 +120,7 @@ export class ReplicaHealth {
     this.#isUp = false;
     this.#downMs = this.#times.downMs;
     this.#logger.error({}, `engine is out: ${cause}`);
+    this.#onOut(cause);
   }
 
   #comeBack(): void {

@@ -16,7 +16,7 @@ import {
   type ServerFacts,
   type TextFacts,
 } from './inspect-server.ts';
-import type {HealthTimes} from './replica-health.ts';
+import {defaultHealthTimes, type HealthTimes} from './replica-health.ts';
 import {VllmApi} from './vllm-api.ts';
 import {VllmEngine} from './vllm-engine.ts';
 
@@ -49,13 +49,15 @@ export async function startVllmEngines(
   {logger, signal}: {logger: Logger; signal: AbortSignal},
 ): Promise<EngineClient> {
   const headers = requestHeaders(deployment.apiKey);
-  const servers = deployment.urls.map((url) => openServer(url, headers));
+  const {answerMs} = deployment.healthTimes ?? defaultHealthTimes;
+  const servers = deployment.urls.map((url) => openServer(url, headers, answerMs));
   try {
     await findServers(servers, logger, signal);
     const info = modelInfo(await checkServers(servers, deployment, signal), deployment);
-    const engines = servers.map((server, index) => {
+    const engines: VllmEngine[] = servers.map((server, index) => {
       const log = withFields(logger, {engine: index, url: server.api.url});
-      return openEngine(server, {info, deployment, headers, logger: log});
+      const hasOthers = () => engines.some((engine, other) => other !== index && engine.isAlive());
+      return openEngine(server, {info, deployment, headers, hasOthers, logger: log});
     });
     return new EngineGroup({engines, info, retries: true, logger});
   } catch (error) {
@@ -64,31 +66,34 @@ export async function startVllmEngines(
   }
 }
 
-function openServer(address: string, headers: Record<string, string>): Server {
+function openServer(address: string, headers: Record<string, string>, answerMs: number): Server {
   const url = address.replace(/\/+$/, '');
   const agent = openAgent();
-  return {api: new VllmApi({dispatcher: agent, url, headers}), agent, facts: null};
+  return {api: new VllmApi({dispatcher: agent, url, headers, answerMs}), agent, facts: null};
 }
 
 interface EngineParts {
   info: ModelInfo;
   deployment: VllmDeployment;
   headers: Record<string, string>;
+  hasOthers: () => boolean;
   logger: Logger;
 }
 
-function openEngine({api, agent, facts}: Server, {info, deployment, headers, logger}: EngineParts): VllmEngine {
+function openEngine({api, agent, facts}: Server, parts: EngineParts): VllmEngine {
+  const {info, deployment, headers, hasOthers, logger} = parts;
   return new VllmEngine({
     api,
     info,
     headers,
     logger,
     dispatcher: agent,
-    modelName: facts?.names[0] ?? info.servedNames![0]!,
+    hasOthers,
+    modelName: info.servedNames![0]!,
     timeoutMs: deployment.timeoutSeconds * 1000,
     isUp: facts !== null,
-    look: (signal, isUp) => lookAt(api, info, isUp ? null : deployment, signal),
-    ...(deployment.healthTimes && {healthTimes: deployment.healthTimes}),
+    look: (signal, isThorough) => lookAt(api, info, isThorough ? deployment : null, signal),
+    healthTimes: deployment.healthTimes ?? defaultHealthTimes,
   });
 }
 
@@ -117,7 +122,18 @@ async function checkServers(servers: readonly Server[], deployment: VllmDeployme
   const [first, ...others] = present as [{api: VllmApi; facts: ServerFacts}, ...{api: VllmApi; facts: ServerFacts}[]];
   for (const {api, facts} of others) checkAgreement(first, api, facts);
   await Promise.all(present.map(({api, facts}) => checkModel(api, facts, deployment.text, signal)));
-  return first;
+  return {api: first.api, facts: {...first.facts, names: commonNames(present)}};
+}
+
+/** Requests carry one name to all of them. Without one in common they may well be different models. */
+function commonNames(servers: readonly {api: VllmApi; facts: ServerFacts}[]): string[] {
+  return servers.reduce((names, {api, facts}) => {
+    const common = names.filter((name) => facts.names.includes(name));
+    if (common.length > 0) return common;
+    throw new ModelError(
+      `${api.url} serves ${facts.names.join(', ')}, but the servers before it ${names.join(', ')}. They may run different models; start all of them with the same --served-model-name.`,
+    );
+  }, servers[0]!.facts.names);
 }
 
 function checkAgreement(first: {api: VllmApi; facts: ServerFacts}, api: VllmApi, {maxModelLen}: ServerFacts): void {
@@ -157,10 +173,10 @@ function modelInfo({api, facts}: {api: VllmApi; facts: ServerFacts}, {maxModelLe
   };
 }
 
-/** @param deployment given for one that comes back: it may be another one, and must still serve what the others do */
+/** @param deployment given for a thorough look: it may be another server now, and must still serve what the others do */
 async function lookAt(
   api: VllmApi,
-  {maxModelLen}: ModelInfo,
+  {maxModelLen, servedNames}: ModelInfo,
   deployment: VllmDeployment | null,
   signal: AbortSignal,
 ): Promise<string | null> {
@@ -169,8 +185,11 @@ async function lookAt(
     if (status !== 200) return `${api.url} answered /health with status ${status}`;
     if (deployment === null) return null;
     const facts = await inspectServer(api, signal);
+    const [name] = servedNames!;
+    if (!facts.names.includes(name!)) return `${api.url} serves ${facts.names.join(', ')}, not ${name}`;
+    if (facts.maxModelLen < maxModelLen) return `${api.url} now serves ${facts.maxModelLen} tokens only`;
     await checkModel(api, facts, deployment.text, signal);
-    return facts.maxModelLen >= maxModelLen ? null : `${api.url} now serves ${facts.maxModelLen} tokens only`;
+    return null;
   } catch (error) {
     return (error as Error).message;
   }

@@ -1,5 +1,7 @@
 /** The few routes of a vLLM server besides the one that generates: small JSON questions with a time limit. */
 import type {Dispatcher} from 'undici';
+import {ModelError} from '../../../errors.ts';
+import {reasonOfConnection} from './vllm-errors.ts';
 
 export interface ApiAnswer {
   status: number;
@@ -11,10 +13,9 @@ export interface VllmApiOptions {
   /** Without a slash at the end; may have a path. */
   url: string;
   headers: Record<string, string>;
+  /** No answer within this time is none. */
+  answerMs: number;
 }
-
-/** No answer within this time is no answer. */
-const answerTimeoutMs = 10_000;
 
 export class VllmApi {
   readonly url: string;
@@ -32,7 +33,7 @@ export class VllmApi {
     return `${this.#base.pathname.replace(/\/$/, '')}${route}`;
   }
 
-  /** @throws Error when there is no connection or no answer in time; any status is an answer */
+  /** @throws ModelError when there is no connection or no answer in time; any status is an answer */
   get(route: string, signal?: AbortSignal): Promise<ApiAnswer> {
     return this.#ask({method: 'GET', path: this.pathOf(route)}, signal);
   }
@@ -45,13 +46,17 @@ export class VllmApi {
     what: Pick<Dispatcher.RequestOptions, 'method' | 'path' | 'body'>,
     signal: AbortSignal = new AbortController().signal,
   ): Promise<ApiAnswer> {
-    const {dispatcher, headers} = this.#options;
-    const {statusCode: status, body} = await dispatcher.request({
-      ...what,
-      origin: this.#base.origin,
-      headers,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(answerTimeoutMs)]),
-    });
-    return {status, text: await body.text()};
+    const {dispatcher, headers, answerMs} = this.#options;
+    try {
+      const {statusCode: status, body} = await dispatcher.request({
+        ...what,
+        origin: this.#base.origin,
+        headers,
+        signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
+      });
+      return {status, text: await body.text()};
+    } catch (cause) {
+      throw new ModelError(`${this.url} cannot be reached: ${reasonOfConnection(cause as Error)}`, {cause});
+    }
   }
 }

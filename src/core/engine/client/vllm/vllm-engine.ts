@@ -3,7 +3,7 @@
  * it does not answer it is down. What it holds inside we do not know: the measurements are what passes here.
  */
 import type {Dispatcher} from 'undici';
-import {EngineDeadError, OverloadedError, serializeError} from '../../../errors.ts';
+import {EngineDeadError, GenerationError, OverloadedError, serializeError} from '../../../errors.ts';
 import {assertNever} from '../../../util/assert.ts';
 import type {Logger} from '../../../util/logger.ts';
 import {type EngineInput, type EngineRequest, idleStats, type ModelInfo, type SequenceOutput} from '../../protocol.ts';
@@ -11,7 +11,7 @@ import {BaseEngineClient} from '../base-engine-client.ts';
 import type {EngineState} from '../engine-client.ts';
 import {generateBody} from './generate-body.ts';
 import {type CallTarget, GenerateCall} from './generate-call.ts';
-import {type HealthTimes, ReplicaHealth} from './replica-health.ts';
+import {type HealthTimes, ReplicaHealth, type ReplicaHealthOptions} from './replica-health.ts';
 import type {VllmApi} from './vllm-api.ts';
 
 export interface VllmEngineOptions {
@@ -26,9 +26,17 @@ export interface VllmEngineOptions {
   timeoutMs: number;
   isUp: boolean;
   /** Says what is wrong with the server, null = nothing; never rejects. */
-  look: (signal: AbortSignal, isUp: boolean) => Promise<string | null>;
+  look: ReplicaHealthOptions['look'];
+  /** Others could run what waits here. */
+  hasOthers: () => boolean;
   logger: Logger;
-  healthTimes?: HealthTimes;
+  healthTimes: HealthTimes;
+}
+
+/** A request at the server. */
+interface OpenCall {
+  call: GenerateCall;
+  numOutputs: number;
 }
 
 /** Measurements are told at most so often. */
@@ -38,18 +46,20 @@ export class VllmEngine extends BaseEngineClient {
   readonly #options: VllmEngineOptions;
   readonly #target: CallTarget;
   readonly #health: ReplicaHealth;
-  readonly #calls = new Map<string, GenerateCall>();
+  readonly #calls = new Map<string, OpenCall>();
   /** Since the last measurements. */
   #sums = {numPrefillTokens: 0, numDecodeTokens: 0};
   #statsTimer: NodeJS.Timeout | null = null;
+  #silenceTimer: NodeJS.Timeout | undefined;
   #lastStatsAt = performance.now();
 
   constructor(options: VllmEngineOptions) {
     super(options.info, options.logger);
-    const {api, dispatcher, headers, timeoutMs, isUp, look, logger, healthTimes} = options;
+    const {api, dispatcher, headers, timeoutMs, isUp, look, logger, healthTimes: times} = options;
     this.#options = options;
     this.#target = {dispatcher, headers, timeoutMs, url: api.url, path: api.pathOf('/inference/v1/generate')};
-    this.#health = new ReplicaHealth({isUp, look, logger, ...(healthTimes && {times: healthTimes})});
+    const onOut = (cause: string) => this.#giveBack(cause);
+    this.#health = new ReplicaHealth({isUp, look, logger, onOut, times});
   }
 
   override isAlive(): boolean {
@@ -82,12 +92,13 @@ export class VllmEngine extends BaseEngineClient {
   }
 
   protected override handleRead(name: string): void {
-    this.#calls.get(name)?.noteRead();
+    this.#calls.get(name)?.call.noteRead();
   }
 
   protected async shutDown(): Promise<void> {
     if (this.#statsTimer) clearTimeout(this.#statsTimer);
-    for (const call of this.#calls.values()) call.abort();
+    clearTimeout(this.#silenceTimer);
+    for (const {call} of this.#calls.values()) call.abort();
     this.#calls.clear();
     await this.#health.close();
     await this.#options.dispatcher.destroy();
@@ -95,11 +106,9 @@ export class VllmEngine extends BaseEngineClient {
 
   #open(request: EngineRequest): void {
     const {requestId: name, promptTokenIds} = request;
-    let hasBegun = false;
     const call = new GenerateCall(this.#target, request, generateBody(request, this.#options.modelName), {
       onOutput: (output) => {
-        if (!hasBegun) this.#sums.numPrefillTokens += promptTokenIds.length;
-        hasBegun = true;
+        if (open.numOutputs++ === 0) this.#sums.numPrefillTokens += promptTokenIds.length;
         this.#deliver(output);
       },
       onError: (error) => {
@@ -107,12 +116,13 @@ export class VllmEngine extends BaseEngineClient {
         this.#deliver(failureOf(name, error));
       },
     });
-    this.#calls.set(name, call);
+    const open: OpenCall = {call, numOutputs: 0};
+    this.#calls.set(name, open);
     this.#scheduleStats();
   }
 
   #abort(name: string): void {
-    this.#calls.get(name)?.abort();
+    this.#calls.get(name)?.call.abort();
     this.#calls.delete(name);
     this.#scheduleStats();
   }
@@ -127,7 +137,32 @@ export class VllmEngine extends BaseEngineClient {
   /** Whoever has no connection is out; whoever has one but fails is looked at. */
   #noteError(error: Error): void {
     if (error instanceof EngineDeadError && error.cause !== undefined) this.#health.noteFailure(error.message);
-    else if (error instanceof EngineDeadError || error instanceof OverloadedError) this.#health.suspect();
+    else if (error instanceof EngineDeadError || error instanceof GenerationError) this.#health.suspect();
+    else if (error instanceof OverloadedError) this.#health.lookAgain();
+  }
+
+  /**
+   * The server is out, which connections that are open may not notice for long. What has no token yet goes elsewhere at
+   * once; what gets nothing more for a while is given up.
+   */
+  #giveBack(cause: string): void {
+    const mayMove = this.#options.hasOthers();
+    for (const [name, open] of this.#calls) if (mayMove && open.numOutputs === 0) this.#giveUp(name, open, cause);
+    const left = [...this.#calls].map(([name, open]) => ({name, open, numOutputs: open.numOutputs}));
+    const giveUpSilent = () => {
+      for (const {name, open, numOutputs} of left) {
+        if (this.#calls.get(name) === open && open.numOutputs === numOutputs) this.#giveUp(name, open, cause);
+      }
+    };
+    clearTimeout(this.#silenceTimer);
+    this.#silenceTimer = setTimeout(() => {
+      if (!this.isAlive()) giveUpSilent();
+    }, this.#options.healthTimes.silentMs).unref();
+  }
+
+  #giveUp(name: string, {call}: OpenCall, cause: string): void {
+    call.abort();
+    this.#deliver(failureOf(name, new EngineDeadError(`The server is out: ${cause}`)));
   }
 
   /** A route of the development mode, which most servers do not have. */

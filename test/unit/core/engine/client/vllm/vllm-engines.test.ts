@@ -1,11 +1,7 @@
 /** Our side of a vLLM deployment: what is refused at the start, failures in the middle, replicas that go and come back. */
 import {setTimeout as delay} from 'node:timers/promises';
-import {afterEach, describe, expect, it} from 'vitest';
-import type {EngineClient} from '../../../../../../src/core/engine/client/engine-client.ts';
-import {
-  startVllmEngines,
-  type VllmDeployment,
-} from '../../../../../../src/core/engine/client/vllm/start-vllm-engines.ts';
+import {describe, expect, it} from 'vitest';
+import type {VllmDeployment} from '../../../../../../src/core/engine/client/vllm/start-vllm-engines.ts';
 import type {SequenceOutput} from '../../../../../../src/core/engine/protocol.ts';
 import {
   EngineDeadError,
@@ -16,51 +12,15 @@ import {
 } from '../../../../../../src/core/errors.ts';
 import {engineRequest, fakePrompt} from '../../../../../support/build-engine.ts';
 import {collect, collectUntilError} from '../../../../../support/collect.ts';
-import {fakeText, tokensIn} from '../../../../../support/engine-clients.ts';
+import {tokensIn} from '../../../../../support/engine-clients.ts';
+import {enginesUp, fakeDeployment, until} from '../../../../../support/fake-deployment.ts';
 import {greedyContinuation} from '../../../../../support/fake-model-runner.ts';
-import {FakeVllm, type FakeVllmOptions} from '../../../../../support/fake-vllm.ts';
-import {RecordingLogger} from '../../../../../support/recording-logger.ts';
+import type {FakeVllmOptions} from '../../../../../support/fake-vllm.ts';
 
 type Intercept = NonNullable<FakeVllmOptions['intercept']>;
 
-const servers = new Set<FakeVllm>();
-const clients: EngineClient[] = [];
-
-afterEach(async () => {
-  await Promise.all(clients.splice(0).map((client) => client.close()));
-  await Promise.all([...servers].map((server) => server.kill()));
-  servers.clear();
-});
-
-async function serve(options: FakeVllmOptions = {}): Promise<FakeVllm> {
-  const server = await FakeVllm.start(options);
-  servers.add(server);
-  return server;
-}
-
-async function kill(server: FakeVllm): Promise<void> {
-  servers.delete(server);
-  await server.kill();
-}
-
-const quickHealth = {upMs: 50, downMs: 10, longestDownMs: 40};
-
-async function connect(urls: string[], options: Partial<VllmDeployment> = {}) {
-  const logger = new RecordingLogger();
-  const deployment = {urls, apiKey: null, timeoutSeconds: 30, maxModelLen: null, text: fakeText, ...options};
-  const client = await startVllmEngines(
-    {healthTimes: quickHealth, ...deployment},
-    {logger, signal: new AbortController().signal},
-  );
-  clients.push(client);
-  return {client, logger};
-}
-
-const isUp = (client: EngineClient) => client.engineStates().map(({isUp}) => isUp);
-
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await delay(5);
-}
+const {serve, kill, connect} = fakeDeployment();
+const isUp = enginesUp;
 
 describe('the start', () => {
   it('takes names, context and version from the server', async () => {
@@ -136,8 +96,8 @@ describe('the start', () => {
     await until(() => isUp(client)[1]!);
   });
 
-  it('shows the key and the path of the address', async () => {
-    const server = await serve({apiKey: 'secret'});
+  it.each([{prefix: '/models/a'}, {host: '::1'}])('shows the key, at %j', async (address) => {
+    const server = await serve({apiKey: 'secret', ...address});
     const {client} = await connect([`${server.url}/`], {apiKey: 'secret'});
     const outputs = await collect(client.generate(engineRequest('a', [1, 2], {maxTokens: 3})));
     expect(tokensIn(outputs)).toEqual(greedyContinuation([1, 2], {maxTokens: 3}));
@@ -202,7 +162,11 @@ describe('a request', () => {
       /failed on the request/,
     ],
     ['a page of a proxy', answering(502, '<html>bad gateway</html>'), EngineDeadError, /bad gateway/],
-    ['another model', answering(404, {detail: 'Not Found'}), GenerationError, /status 404: Not Found/],
+    ['a request too large for a proxy', answering(413, '<html>too large</html>'), GenerationError, /status 413/],
+    ['another model', answering(404, {detail: 'Not Found'}), EngineDeadError, /status 404: Not Found/],
+    ['another key', answering(401, {error: 'Unauthorized'}), EngineDeadError, /status 401: Unauthorized/],
+    ['a proxy that lets few through', answering(429, ''), OverloadedError, /no further words/],
+    ['a page in place of a stream', answering(200, '<html>log in</html>'), EngineDeadError, /ended an answer without/],
     ['an error in the stream', streaming(JSON.stringify(wireError(400, 'no')), '[DONE]'), ValidationError, /^no$/],
     ['a stream without an end', streaming(chunk({})), EngineDeadError, /ended an answer without its end/],
     [
@@ -211,9 +175,10 @@ describe('a request', () => {
       EngineDeadError,
       /aborted a request/,
     ],
-    ['what is no JSON', streaming('{"choices":'), GenerationError, /what is no JSON/],
-    ['a choice without tokens', streaming(chunk({token_ids: null})), GenerationError, /without token ids/],
-    ['an unknown end', streaming(chunk({finish_reason: 'boredom'})), GenerationError, /unknown reason "boredom"/],
+    ['what is no JSON', streaming('{"choices":'), EngineDeadError, /what is no JSON/],
+    ['a choice without tokens', streaming(chunk({token_ids: null})), EngineDeadError, /without token ids/],
+    ['tokens that are none', streaming(chunk({token_ids: [-1]})), EngineDeadError, /without token ids/],
+    ['an unknown end', streaming(chunk({finish_reason: 'boredom'})), EngineDeadError, /unknown reason "boredom"/],
   ])('fails with %s', async (_name, intercept, errorClass, message) => {
     const server = await serve({intercept});
     const {client} = await connect([server.url]);
