@@ -62,11 +62,18 @@ export const engineOptionsSchema = z.object({
         'Memory for keys and values in bytes; the default is 40 % of what is free at start and not taken by weights',
       group: 'CacheConfig',
     }),
-  gpuMemoryUtilization: z.number().gt(0).max(1).nullable().default(null).meta({
-    description:
-      'Part of all memory (of the container, where there is one) that weights and cache may take together, 0 to 1; --kv-cache-memory-bytes goes before it',
-    group: 'CacheConfig',
-  }),
+  gpuMemoryUtilization: z
+    .number()
+    .gt(0)
+    .max(1)
+    .nullable()
+    .default(null)
+    .meta({
+      description:
+        'Part of all memory (of the container, where there is one) that weights and cache may take together, 0 to 1; --kv-cache-memory-bytes goes before it',
+      group: 'CacheConfig',
+      aliases: ['device-memory-utilization'],
+    }),
   numGpuBlocksOverride: positiveInteger.nullable().default(null).meta({
     description: 'Size of the cache in blocks of 16 tokens, whatever memory there is',
     group: 'CacheConfig',
