@@ -12,6 +12,13 @@ export interface SseWriterOptions {
   keepAliveSeconds: number;
 }
 
+/** The last two keep proxies from storing a stream and from holding it back (nginx does by default). */
+const streamHeaders: OutgoingHttpHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache',
+  'x-accel-buffering': 'no',
+};
+
 export class SseWriter {
   readonly #response: ServerResponse;
   readonly #keepAlive: KeepAlive;
@@ -23,7 +30,7 @@ export class SseWriter {
 
   /** Sends status 200 and the headers at once. */
   open(headers: OutgoingHttpHeaders): void {
-    this.#response.writeHead(200, {...headers, 'content-type': 'text/event-stream; charset=utf-8'});
+    this.#response.writeHead(200, {...headers, ...streamHeaders});
     this.#response.flushHeaders();
     this.#keepAlive.touch();
   }

@@ -9,6 +9,7 @@ import {serverOptionsSchema} from '../../../src/server/server-config.ts';
 import {type RunningServer, startServer} from '../../../src/server/start-server.ts';
 import {eventData, postChat} from '../../support/chat-stream.ts';
 import {FakeVllm, type FakeVllmOptions} from '../../support/fake-vllm.ts';
+import {sampleOf} from '../../support/metrics-page.ts';
 import {RecordingLogger} from '../../support/recording-logger.ts';
 import type {StreamChunk} from '../../support/sse-transcript.ts';
 import {userSays} from '../../support/test-app.ts';
@@ -84,14 +85,6 @@ async function readStream(url: string, index: number, onText: (text: string) => 
     }
   }
   return {text, error, isDone};
-}
-
-async function sampleOf(url: string, sample: string): Promise<string | undefined> {
-  const page = await (await fetch(`${url}/metrics`)).text();
-  return page
-    .split('\n')
-    .find((line) => line.startsWith(sample))
-    ?.slice(sample.length + 1);
 }
 
 it('ends only the streams of a killed replica, and takes it back', async () => {

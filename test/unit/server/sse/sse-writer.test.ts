@@ -61,7 +61,7 @@ describe('SseWriter', () => {
     const [head] = (await text).split('\r\n\r\n', 1);
     expect(head.toLowerCase()).toContain('content-type: text/event-stream; charset=utf-8');
     expect(head.toLowerCase()).toContain('vary: origin');
-    expect(head.toLowerCase()).not.toContain('cache-control');
+    expect(head.toLowerCase()).toContain('cache-control: no-cache\r\nx-accel-buffering: no');
     expect(await text).toContain('data: {"a":1}\n\ndata: {"b":"é"}\n\n');
     expect(await text).toContain('data: [DONE]\n\n\r\n0\r\n\r\n');
   });
