@@ -1,6 +1,7 @@
 /**
- * What routes and checks see of a request's URL: without the path prefix of a proxy, and with one slash where a base URL
- * that ended in a slash made two. Slashes at the very beginning stay: such a path has no route.
+ * What routes and checks see of a request's URL: without the path prefix of a proxy, with one slash where a base URL that
+ * ended in a slash made two, and with plain letters where they were escaped, so that no spelling of a guarded path is
+ * open. Slashes at the very beginning stay: such a path has no route.
  */
 
 /** `/llm` for `llm/`, `/llm/` and `/llm`; empty for no prefix. */
@@ -15,7 +16,15 @@ export function normalizeUrl(given: string, rootPath: string): string {
   const queryStart = url.indexOf('?');
   const path = queryStart < 0 ? url : url.slice(0, queryStart);
   const query = queryStart < 0 ? '' : url.slice(queryStart);
-  return withoutPrefix(path.replace(/(?<=[^/])\/{2,}/g, '/'), rootPath) + query;
+  return withoutPrefix(withoutNeedlessEscapes(path).replace(/(?<=[^/])\/{2,}/g, '/'), rootPath) + query;
+}
+
+/** `/v1` for `/%761`: letters, digits and `-._~` mean the same either way (RFC 3986, 6.2.2.2). */
+function withoutNeedlessEscapes(path: string): string {
+  return path.replace(/%[\da-f]{2}/gi, (escaped) => {
+    const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16));
+    return /[\w.~-]/.test(character) ? character : escaped;
+  });
 }
 
 /** The path and the query of a target that names its server too, as clients write it for a proxy. */

@@ -32,6 +32,8 @@ describe('normalizeUrl', () => {
     ['HTTPS://host/llm/v1//models', '/v1/models'],
     ['http://host?x', '/?x'],
     ['*', '*'],
+    ['/%761/models?a=%61', '/v1/models?a=%61'],
+    ['/llm/%2e/v1%2Fmodels%20%zz', '/./v1%2Fmodels%20%zz'],
   ])('makes %s into %s behind the prefix /llm', (given, expected) => {
     expect(normalizeUrl(given, '/llm')).toBe(expected);
   });
@@ -46,7 +48,8 @@ describe('paths with a slash too many or a prefix', () => {
 
   it('ask for the key all the same', async () => {
     const {app} = await openTestApp({}, {apiKey: ['secret'], rootPath: '/llm'});
-    for (const url of ['/v1/models', '/v1//models', '/llm/v1/models', '/llm//v1/models']) {
+    const escaped = ['/%761/models', '/v%31/models', '/%6C%6Cm/%76%31/mode%6cs', 'http://x/%761/models'];
+    for (const url of ['/v1/models', '/v1//models', '/llm/v1/models', '/llm//v1/models', ...escaped]) {
       expect((await app.inject({url})).statusCode, url).toBe(401);
     }
     expect((await app.inject({url: '/llm/health'})).statusCode).toBe(200);
