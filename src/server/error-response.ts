@@ -17,6 +17,7 @@ import {
   ValidationError,
 } from '../core/errors.ts';
 import {pythonStr} from '../core/protocol/openai/python-repr.ts';
+import {cleanMessage} from './clean-message.ts';
 
 export interface ErrorBody {
   error: {message: string; type: string; param: string | null; code: number};
@@ -75,22 +76,6 @@ function parameterSuffix(error: unknown): string {
     ...(error.value === undefined ? [] : [`value=${pythonStr(error.value)}`]),
   ];
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
-}
-
-const SYSTEM_PATH = /(?<![\w/:<])\/(?:home|usr|opt|var|tmp|root|lib|mnt|srv)\/[^\s'"`,;)\]}>]*/g;
-const FILE_PATH = /(?<![\w/:<])(?:\/[\w.+@-]+)+\/[\w.+@-]*\.\w+/g;
-const MEMORY_ADDRESS = / at 0x[0-9a-fA-F]+(?=>)/g;
-/** A name in angle brackets is no file: `File "<introspection>", line 1`. */
-const TRACEBACK_LINE = /^\s*(?:Traceback \(most recent call last\):|File "(?!<).*", line \d+.*)\s*$/gm;
-
-/** Takes out what tells about the machine: addresses, tracebacks, file paths. */
-export function cleanMessage(message: string): string {
-  return message
-    .replace(MEMORY_ADDRESS, '')
-    .replace(TRACEBACK_LINE, '')
-    .replace(SYSTEM_PATH, '<path>')
-    .replace(FILE_PATH, '<path>')
-    .trim();
 }
 
 /** An error body with a text of its own. */
