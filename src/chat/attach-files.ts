@@ -1,6 +1,7 @@
 /** Text files that go with a message: their content stands below the text, under their names. */
 import {readFile} from 'node:fs/promises';
 import {UsageError} from '../core/errors.ts';
+import {readFault} from '../core/util/file-fault.ts';
 
 const maxFileBytes = 1024 * 1024;
 
@@ -19,7 +20,7 @@ export async function fileText(path: string): Promise<string> {
 /** @throws UsageError */
 export async function readTextFile(path: string): Promise<string> {
   const bytes = await readFile(path).catch((cause: Error) => {
-    throw new UsageError(`${path} cannot be read: ${cause.message}`, {cause});
+    throw new UsageError(`${path} cannot be read: ${readFault(cause)}`, {cause});
   });
   if (bytes.length > maxFileBytes) throw new UsageError(`${path} is larger than ${maxFileBytes} bytes`);
   if (bytes.includes(0)) throw new UsageError(`${path} is no text file`);

@@ -5,6 +5,7 @@
 import {readFile} from 'node:fs/promises';
 import {basename} from 'node:path';
 import {UsageError} from '../core/errors.ts';
+import {readFault} from '../core/util/file-fault.ts';
 import type {ConfigEntry} from './normalize-argv.ts';
 
 /** @throws UsageError when the file cannot be read or is no map */
@@ -17,7 +18,7 @@ async function readText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw new UsageError(`--config ${path} cannot be read: ${(error as Error).message}`, {cause: error});
+    throw new UsageError(`--config ${path} cannot be read: ${readFault(error)}`, {cause: error});
   }
 }
 

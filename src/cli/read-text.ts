@@ -2,6 +2,7 @@
 import {readFile} from 'node:fs/promises';
 import {text as readStream} from 'node:stream/consumers';
 import {UsageError} from '../core/errors.ts';
+import {readFault} from '../core/util/file-fault.ts';
 
 /** @throws UsageError when the file cannot be read */
 export async function readText(name: string): Promise<string> {
@@ -9,6 +10,6 @@ export async function readText(name: string): Promise<string> {
   try {
     return await readFile(name, 'utf8');
   } catch (cause) {
-    throw new UsageError(`${name} cannot be read: ${(cause as Error).message}`, {cause});
+    throw new UsageError(`${name} cannot be read: ${readFault(cause)}`, {cause});
   }
 }

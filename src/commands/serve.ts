@@ -20,6 +20,7 @@ import {deploymentOptionsSchema} from '../core/config/deployment-options.ts';
 import {engineOptionsSchema} from '../core/config/engine-config.ts';
 import {modelSourceOptionsSchema} from '../core/config/model-source-options.ts';
 import {UsageError} from '../core/errors.ts';
+import {writeFault} from '../core/util/file-fault.ts';
 import type {Logger} from '../core/util/logger.ts';
 import {serverOptionsSchema} from '../server/server-config.ts';
 import type {RunningServer} from '../server/start-server.ts';
@@ -142,7 +143,7 @@ async function prepareReadyFile(path: string): Promise<void> {
     await rm(path, {force: true});
     await access(dirname(path), constants.W_OK);
   } catch (cause) {
-    throw new UsageError(`--ready-file ${path} cannot be written: ${(cause as Error).message}`, {cause});
+    throw new UsageError(`--ready-file ${path} cannot be written: ${writeFault(cause)}`, {cause});
   }
 }
 

@@ -32,7 +32,7 @@ import type {SamplingRequest} from './protocol/openai/sampling-request.ts';
 import type {TokenizeRequest} from './protocol/openai/tokenize.ts';
 import type {GenerateRequest} from './protocol/scale-out/generate-request.ts';
 import type {ContentFormat} from './renderer/content-parts.ts';
-import {type ChatTemplates, findChatTemplates} from './renderer/find-chat-template.ts';
+import {type ChatTemplates, faultsOfTemplates, findChatTemplates} from './renderer/find-chat-template.ts';
 import {createRenderer, type Renderer} from './renderer/render-chat.ts';
 import {readRendererSettings} from './renderer/renderer-settings.ts';
 import {samplingDefaultsFault} from './sampling/resolve-sampling-params.ts';
@@ -255,8 +255,11 @@ export async function loadLlm(options: LoadLlmOptions, context: LoadLlmContext):
   const {engine, tokenizer} = await loadEngineAndTokenizer(files, options, context);
   warnOfMissingTokens(formats, tokenizer, logger);
   const modelType = await readModelType(files, engine);
-  const renderer = createModelRenderer({files, templates, tokenizer, engine, modelType}, options);
-  await warmUpRenderer(renderer, logger);
+  const settings = readRendererSettings({modelType, tokenizer, env: process.env});
+  const renderer = createModelRenderer({files, templates, tokenizer, engine, settings}, options);
+  const faults = settings.harmony ? [] : faultsOfTemplates(templates);
+  for (const fault of faults) logger.warn({}, fault);
+  if (faults.length === 0) await warmUpRenderer(renderer, logger);
   if (options.escapeControlTokens) await warmUpPlainEncoding(tokenizer);
   const {maxLogprobs, structuredOutputsConfig} = options.engine;
   const llm = createLlm({
@@ -340,13 +343,13 @@ interface RendererParts {
   templates: ChatTemplates;
   tokenizer: Tokenizer;
   engine: EngineClient;
-  modelType: string;
+  settings: ReturnType<typeof readRendererSettings>;
 }
 
 function createModelRenderer(parts: RendererParts, options: LoadLlmOptions): Renderer {
-  const {files, templates, tokenizer, engine, modelType} = parts;
+  const {files, templates, tokenizer, engine, settings} = parts;
   return createRenderer({
-    ...readRendererSettings({modelType, tokenizer, env: process.env}),
+    ...settings,
     tokenizer,
     templates,
     contentFormat: options.chatTemplateContentFormat,

@@ -83,7 +83,9 @@ async function findFiles(model: string | null): Promise<TextFiles> {
 }
 
 async function readSpecialTokens({tokenizerConfigPath, specialTokensMapPath}: TextFiles): Promise<SpecialTokenTexts> {
-  return readSpecialTokenTexts(await Promise.all([tokenizerConfigPath, specialTokensMapPath].map(readJsonObject)));
+  return readSpecialTokenTexts(
+    await Promise.all([tokenizerConfigPath, specialTokensMapPath].map((file) => readJsonObject(file))),
+  );
 }
 
 async function loadTokenizerOf({tokenizerPath, ...files}: TextFiles): Promise<Tokenizer | null> {

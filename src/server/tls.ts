@@ -3,6 +3,7 @@ import {readFile} from 'node:fs/promises';
 import type {ServerOptions as HttpsOptions} from 'node:https';
 import {createSecureContext} from 'node:tls';
 import {UsageError} from '../core/errors.ts';
+import {readFault} from '../core/util/file-fault.ts';
 import type {ServerOptions} from './server-config.ts';
 
 export type TlsSettings = Pick<
@@ -17,7 +18,7 @@ async function readPem(flag: string, path: string): Promise<Buffer> {
   try {
     return await readFile(path);
   } catch (cause) {
-    throw new UsageError(`${flag}: ${path} cannot be read: ${(cause as Error).message}`, {cause});
+    throw new UsageError(`${flag}: ${path} cannot be read: ${readFault(cause)}`, {cause});
   }
 }
 

@@ -2,13 +2,14 @@
 import {readFile} from 'node:fs/promises';
 import type * as z from 'zod';
 import {UsageError} from '../../core/errors.ts';
+import {readFault} from '../../core/util/file-fault.ts';
 
 /** @throws UsageError when the file cannot be read */
 export async function readDataFile(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
-    throw new UsageError(`--dataset-path ${path} cannot be read: ${(cause as Error).message}`, {cause});
+    throw new UsageError(`--dataset-path ${path} cannot be read: ${readFault(cause)}`, {cause});
   }
 }
 

@@ -1,6 +1,7 @@
 /** Two result files side by side, as differences in percent. */
 import {readFile} from 'node:fs/promises';
 import {UsageError} from '../../core/errors.ts';
+import {readFault} from '../../core/util/file-fault.ts';
 import type {ResultObject} from './result-json.ts';
 
 /** Reads the last run of a result file. @throws UsageError */
@@ -10,7 +11,7 @@ export async function readResult(path: string): Promise<ResultObject> {
     return asResult(parseLast(text), path);
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;
-    throw new UsageError(`--compare ${path} cannot be read: ${(cause as Error).message}`, {cause});
+    throw new UsageError(`--compare ${path} cannot be read: ${readFault(cause)}`, {cause});
   }
 }
 

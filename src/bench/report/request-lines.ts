@@ -1,6 +1,7 @@
 /** One JSON line for each request, with all moments and counts; written as requests end, so that a crash loses nothing. */
 import {closeSync, openSync, writeSync} from 'node:fs';
 import {UsageError} from '../../core/errors.ts';
+import {writeFault} from '../../core/util/file-fault.ts';
 import {gapsMs, latencyMs, numOutputTokens, timePerOutputTokenMs, timeToFirstTokenMs} from '../metrics.ts';
 import {isSuccess, type RequestRecord} from '../request-record.ts';
 
@@ -23,7 +24,7 @@ function openFile(path: string): number {
   try {
     return openSync(path, 'w');
   } catch (cause) {
-    throw new UsageError(`--save-requests ${path} cannot be written: ${(cause as Error).message}`, {cause});
+    throw new UsageError(`--save-requests ${path} cannot be written: ${writeFault(cause)}`, {cause});
   }
 }
 

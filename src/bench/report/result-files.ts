@@ -2,6 +2,7 @@
 import {appendFile, mkdir, open, stat, unlink, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {ServingError, UsageError} from '../../core/errors.ts';
+import {writeFault} from '../../core/util/file-fault.ts';
 import type {BenchSettings, SweptName} from '../bench-settings.ts';
 import {type ResultObject, timeStamp, withoutDetails} from './result-json.ts';
 import type {RunOutcome} from './result-types.ts';
@@ -34,7 +35,7 @@ async function tryToWrite(flag: string, path: string): Promise<void> {
     if ((await stat(path)).size === 0) await unlink(path);
   } catch (cause) {
     const shown = flag === '--result-dir' ? dirname(path) : path;
-    throw new UsageError(`${flag} ${shown} cannot be written: ${(cause as Error).message}`, {cause});
+    throw new UsageError(`${flag} ${shown} cannot be written: ${writeFault(cause)}`, {cause});
   }
 }
 
@@ -122,6 +123,6 @@ export async function write(path: string, text: string, appends = false): Promis
     await (appends ? appendFile : writeFile)(path, text);
     return path;
   } catch (cause) {
-    throw new ServingError(`The result cannot be written to ${path}: ${(cause as Error).message}`, {cause});
+    throw new ServingError(`The result cannot be written to ${path}: ${writeFault(cause)}`, {cause});
   }
 }

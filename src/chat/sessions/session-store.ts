@@ -9,6 +9,7 @@ import {homedir} from 'node:os';
 import {join} from 'node:path';
 import * as z from 'zod';
 import {ServingError, UsageError} from '../../core/errors.ts';
+import {writeFault} from '../../core/util/file-fault.ts';
 import type {TalkMessage} from '../conversation/messages.ts';
 import type {TalkSettings} from '../conversation/settings.ts';
 
@@ -110,7 +111,7 @@ export class SessionStore {
       await mkdir(this.#folder, {recursive: true, mode: 0o700});
       await appendFile(path, text, {mode: 0o600});
     } catch (cause) {
-      throw new ServingError(`the talk could not be saved: ${(cause as Error).message}`, {cause});
+      throw new ServingError(`the talk could not be saved: ${writeFault(cause)}`, {cause});
     }
   }
 

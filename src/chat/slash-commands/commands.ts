@@ -1,6 +1,7 @@
 /** The slash commands as a table: name, form, one line of help, and what it does with the talk. */
 import {writeFile} from 'node:fs/promises';
 import {UsageError} from '../../core/errors.ts';
+import {writeFault} from '../../core/util/file-fault.ts';
 import {nearestName} from '../../core/util/nearest-name.ts';
 import {fileText} from '../attach-files.ts';
 import type {ChatController, ReasoningMode} from '../chat-controller.ts';
@@ -260,9 +261,8 @@ async function exportTalk(chat: ChatController, path: string): Promise<void> {
   if (!/\.(md|json)$/.test(path)) return chat.warn('Say where: /export FILE.md or /export FILE.json');
   const {messages} = chat.requestBody();
   const text = path.endsWith('.json') ? JSON.stringify({messages}, null, 2) : exportMarkdown(messages);
-  await writeFile(path, `${text}\n`, {flag: 'wx'}).catch((cause: NodeJS.ErrnoException) => {
-    const reason = cause.code === 'EEXIST' ? 'it is there already' : cause.message;
-    throw new UsageError(`${path} cannot be written: ${reason}`, {cause});
+  await writeFile(path, `${text}\n`, {flag: 'wx'}).catch((cause) => {
+    throw new UsageError(`${path} cannot be written: ${writeFault(cause)}`, {cause});
   });
   chat.info(`Written to ${path}`);
 }

@@ -6,6 +6,7 @@ import {readFile} from 'node:fs/promises';
 import type {Client} from '@modelcontextprotocol/client';
 import * as z from 'zod';
 import {UsageError} from '../../core/errors.ts';
+import {readFault} from '../../core/util/file-fault.ts';
 import {McpLink, type McpServer, mcpServerSchema} from './mcp-link.ts';
 import type {Tool} from './tool.ts';
 
@@ -58,7 +59,7 @@ export async function readMcpServers(path: string): Promise<McpServers> {
   try {
     return fileSchema.parse(JSON.parse(await readFile(path, 'utf8'))).mcpServers;
   } catch (cause) {
-    const reason = cause instanceof z.ZodError ? z.prettifyError(cause).split('\n')[0] : (cause as Error).message;
+    const reason = cause instanceof z.ZodError ? z.prettifyError(cause).split('\n')[0] : readFault(cause);
     throw new UsageError(`--mcp-config ${path} cannot be read: ${reason}`, {cause});
   }
 }

@@ -5,6 +5,7 @@
 import {readFile} from 'node:fs/promises';
 import * as z from 'zod';
 import {UsageError} from '../../core/errors.ts';
+import {readFault} from '../../core/util/file-fault.ts';
 import {runCommand} from './run-command.ts';
 import type {Tool} from './tool.ts';
 
@@ -35,7 +36,7 @@ async function readJson(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, 'utf8'));
   } catch (cause) {
-    throw new UsageError(`--tools ${path} cannot be read: ${(cause as Error).message}`, {cause});
+    throw new UsageError(`--tools ${path} cannot be read: ${readFault(cause)}`, {cause});
   }
 }
 

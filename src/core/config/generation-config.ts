@@ -8,7 +8,7 @@ import {join} from 'node:path';
 import * as z from 'zod';
 import {ModelError, UsageError} from '../errors.ts';
 import {pythonDictRepr} from '../protocol/openai/python-repr.ts';
-import {JsonFloat} from '../util/parse-json.ts';
+import {parseJson, toPlainJson} from '../util/parse-json.ts';
 import {readJsonObject} from '../util/read-json.ts';
 
 /** Defaults of a request's fields; only those that are stated. */
@@ -83,14 +83,15 @@ const eosTokenIdSchema = z.union([z.int(), z.array(z.int())]).nullish();
 export async function loadGenerationConfig(options: GenerationConfigOptions): Promise<GenerationConfig> {
   const {mode, override} = options;
   const file = await readGenerationConfigFile(options);
-  const fileValues = mode === 'vllm' ? {} : parseSamplingKeys(file.content ?? {}, file.path ?? mode);
+  const usesFile = mode !== 'vllm';
+  const fileValues = usesFile ? parseSamplingKeys(file.content ?? {}, file.path ?? mode) : {};
   const values = {...fileValues, ...parseOverrideValues(override)};
   const defaults = toSamplingDefaults(values);
   return {
     defaults,
     overrideMaxTokens: isFolderMode(mode) ? (defaults.maxTokens ?? null) : toMaxTokens(override),
     eosTokenIds: file.content ? parseEosTokenIds(file.content, file.path) : options.modelEosTokenIds,
-    warning: overriddenDefaultsWarning(mode, values),
+    warning: overriddenDefaultsWarning(mode, values, {...(usesFile && file.written), ...override}),
   };
 }
 
@@ -108,18 +109,31 @@ function isFolderMode(mode: string): boolean {
   return mode !== 'auto' && mode !== 'vllm';
 }
 
-async function readGenerationConfigFile({mode, modelFile}: GenerationConfigOptions) {
-  if (!isFolderMode(mode)) return {path: modelFile, content: await readJsonObject(modelFile)};
+/** A file's content, as plain values and as they are written, `1.0` apart from `1`. */
+interface GenerationConfigFile {
+  path: string | null;
+  /** Null when there is no file. */
+  content: Record<string, unknown> | null;
+  written: Record<string, unknown> | null;
+}
+
+async function readGenerationConfigFile({mode, modelFile}: GenerationConfigOptions): Promise<GenerationConfigFile> {
+  if (!isFolderMode(mode)) return readFileAt(modelFile);
   const isFolder = await stat(mode).then(
     (stats) => stats.isDirectory(),
     () => false,
   );
   const path = join(mode, 'generation_config.json');
-  const content = isFolder ? await readJsonObject(path) : null;
-  if (content) return {path, content};
+  const file = await readFileAt(isFolder ? path : null);
+  if (file.content) return file;
   throw new UsageError(`--generation-config: there is no file ${path}.`, {
     hint: 'Give "auto" (the file of the model), "vllm" (no file) or a folder that holds a generation_config.json.',
   });
+}
+
+async function readFileAt(path: string | null): Promise<GenerationConfigFile> {
+  const written = await readJsonObject(path, parseJson);
+  return {path, content: toPlainJson(written) as GenerationConfigFile['content'], written};
 }
 
 function parseSamplingKeys(content: Record<string, unknown>, path: string): SamplingKeys {
@@ -162,27 +176,25 @@ function toMaxTokens(override: Record<string, unknown> | null): number | null {
   return parseOverrideValues(override).max_new_tokens ?? null;
 }
 
-function overriddenDefaultsWarning(mode: string, values: SamplingKeys): string | null {
+/** @param written the values as they stand in file and override */
+function overriddenDefaultsWarning(
+  mode: string,
+  values: SamplingKeys,
+  written: Record<string, unknown>,
+): string | null {
   const stated = samplingKeys.filter((key) => isStated(values[key]));
   if (mode === 'vllm' || stated.length === 0) return null;
   const source = isFolderMode(mode) ? `\`${mode}\`` : "the model's `generation_config.json`";
   return (
     `Default vLLM sampling parameters have been overridden by ${source}: ` +
-    `\`${toPythonDict(stated, values)}\`. If this is not intended, please relaunch vLLM instance with ` +
+    `\`${toPythonDict(stated, written)}\`. If this is not intended, please relaunch vLLM instance with ` +
     '`--generation-config vllm`.'
   );
 }
 
 /** The renamed key comes last. */
-function toPythonDict(keys: SamplingKey[], values: SamplingKeys): string {
+function toPythonDict(keys: SamplingKey[], written: Record<string, unknown>): string {
   const ordered = keys.toSorted((a, b) => Number(a === 'max_new_tokens') - Number(b === 'max_new_tokens'));
   const name = (key: SamplingKey) => (key === 'max_new_tokens' ? 'max_tokens' : key);
-  return pythonDictRepr(ordered.map((key) => [name(key), toPythonValue(key, values[key])]));
-}
-
-const integerKeys: readonly SamplingKey[] = ['top_k', 'max_new_tokens'];
-
-/** Whole floats are shown as such, `1.0`. */
-function toPythonValue(key: SamplingKey, value: unknown): unknown {
-  return typeof value === 'number' && !integerKeys.includes(key) ? new JsonFloat(value) : value;
+  return pythonDictRepr(ordered.map((key) => [name(key), written[key]]));
 }

@@ -6,6 +6,7 @@ import {lstat, mkdir} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join, resolve} from 'node:path';
 import {ModelError} from '../errors.ts';
+import {writeFault} from '../util/file-fault.ts';
 import {makeFolder} from '../util/make-folder.ts';
 import {userCacheFolder} from '../util/user-folders.ts';
 
@@ -35,7 +36,7 @@ export async function writableCacheFolder({chosen, part, hint}: Wanted): Promise
       reason = error;
     }
   }
-  const message = `Cannot write the model cache ${candidates.join(' or ')}: ${(reason as Error).message}. ${hint}`;
+  const message = `Cannot write the model cache ${candidates.join(' or ')}: ${writeFault(reason)}. ${hint}`;
   throw new ModelError(message, {cause: reason});
 }
 

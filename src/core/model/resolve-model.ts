@@ -7,6 +7,7 @@ import {access, constants, open, readdir, stat} from 'node:fs/promises';
 import {basename, dirname, join, resolve} from 'node:path';
 import type {DtypeName} from '../config/model-source-options.ts';
 import {ModelError} from '../errors.ts';
+import {readFault} from '../util/file-fault.ts';
 import {findPackageRoot} from '../util/package-root.ts';
 import {wholePath} from './gguf/gguf-parts.ts';
 import {textFolderOf} from './gguf/gguf-text-files.ts';
@@ -55,7 +56,7 @@ export async function resolveModel(model: string | null, dtype: DtypeName = 'aut
   const stats = await stat(path).catch(() => null);
   if (!stats) throw missingModelError(model);
   await access(path, constants.R_OK).catch((cause) => {
-    throw new ModelError(`The model ${model} cannot be read: ${cause.code}. This user needs the right to read it.`, {
+    throw new ModelError(`The model ${model} cannot be read: ${readFault(cause)}.`, {
       cause,
     });
   });

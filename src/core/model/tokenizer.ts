@@ -6,6 +6,7 @@
 import {readFile} from 'node:fs/promises';
 import {type Decoder, Tokenizer as NativeTokenizer} from 'tokenizers';
 import {ModelError, ValidationError} from '../errors.ts';
+import {readFault} from '../util/file-fault.ts';
 import {parseJsonObject, readJsonObject} from '../util/read-json.ts';
 import {byteLevelTokenBytes} from './byte-level.ts';
 import {
@@ -233,7 +234,7 @@ async function readTokenizerText(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw new ModelError(`The tokenizer ${path} cannot be read: ${(error as Error).message}`, {cause: error});
+    throw new ModelError(`The tokenizer ${path} cannot be read: ${readFault(error)}`, {cause: error});
   }
 }
 

@@ -7,6 +7,7 @@ import {readFile} from 'node:fs/promises';
 import {ModelError, TemplateError, UsageError, ValidationError} from '../errors.ts';
 import type {ModelFiles} from '../model/resolve-model.ts';
 import {readConfigTemplates} from '../model/tokenizer-config.ts';
+import {readFault} from '../util/file-fault.ts';
 import {readJsonObject} from '../util/read-json.ts';
 import {builtInTemplateNames, readBuiltInTemplate} from './built-in-templates.ts';
 import {compileChatTemplate} from './chat-template.ts';
@@ -23,7 +24,8 @@ export interface ChatTemplates {
 type TemplateFiles = Pick<ModelFiles, 'chatTemplatePath' | 'additionalTemplatePaths' | 'tokenizerConfigPath'>;
 
 const noTemplateMessage =
-  'As of transformers v4.44, default chat template is no longer allowed, so you must provide a chat template if the tokenizer does not define one.';
+  'As of transformers v4.44, default chat template is no longer allowed, so you must provide a chat template if the tokenizer does not define one. ' +
+  'Start the server with --chat-template: a file, the text of a template, or the name of a built-in one.';
 
 /**
  * Reads all templates that requests may need.
@@ -74,7 +76,7 @@ async function readTemplate(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw new ModelError(`The chat template ${path} cannot be read: ${(error as Error).message}`, {cause: error});
+    throw new ModelError(`The chat template ${path} cannot be read: ${readFault(error)}`, {cause: error});
   }
 }
 
@@ -96,15 +98,37 @@ async function missingTemplate(argument: string): Promise<never> {
 
 /** The operator hears of a mistake at the start, not with the first request. */
 function checkedTemplate(source: string): string {
+  const mistake = templateMistake(source);
+  if (mistake === null) return source;
+  throw new UsageError(`The template of --chat-template has a mistake in ${mistake.text}`, {cause: mistake.cause});
+}
+
+/** Place, words and lines of what is wrong with the source; null when it can be compiled. */
+function templateMistake(source: string): {text: string; cause: TemplateError} | null {
   try {
     compileChatTemplate(source);
-    return source;
+    return null;
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
     const [message] = error.message.split('\n');
-    const place = `line ${error.line}, column ${error.column}`;
-    throw new UsageError(`The template of --chat-template has a mistake in ${place}: ${message}\n${error.codeFrame}`, {
-      cause: error,
-    });
+    return {text: `line ${error.line}, column ${error.column}: ${message}\n${error.codeFrame}`, cause: error};
   }
+}
+
+/**
+ * What the operator should know of the templates before the first request fails: that there is none, or that one of the
+ * model cannot be used. Such a model may still be good for completions, so it is served.
+ */
+export function faultsOfTemplates({override, named, source}: ChatTemplates): string[] {
+  if (override === null && named.size === 0) {
+    return ['The model has no chat template, so chat requests are answered with 400; --chat-template gives it one'];
+  }
+  const used = [...named].filter(([name]) => override === null || override === name);
+  return used.flatMap(([name, template]) => {
+    const mistake = templateMistake(template);
+    if (mistake === null) return [];
+    const which = named.size === 1 ? 'The chat template' : `The chat template "${name}"`;
+    const remedy = 'Chat requests that use it are answered with 400; --chat-template replaces it.';
+    return [`${which} of the model (${source}) has a mistake in ${mistake.text}\n${remedy}`];
+  });
 }

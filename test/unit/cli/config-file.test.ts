@@ -43,6 +43,8 @@ describe('readConfigFile', () => {
   });
 
   it('names a file that is not there', async () => {
-    await expect(readConfigFile('/no/such.yaml')).rejects.toThrow(/^--config \/no\/such\.yaml cannot be read: ENOENT/);
+    await expect(readConfigFile('/no/such.yaml')).rejects.toThrow(
+      /^--config \/no\/such\.yaml cannot be read: it does not exist$/,
+    );
   });
 });

@@ -61,7 +61,7 @@ describe('loadLlm', () => {
       chatTemplate: '{{ raise_exception("no system message") }}',
     });
     expect(warnings).toEqual([
-      expect.stringContaining("{'temperature': 0.0}"),
+      expect.stringContaining("{'temperature': 0}"),
       expect.stringContaining('no system message'),
     ]);
   });
@@ -91,7 +91,7 @@ describe('loadLlm', () => {
     await expect(load({}, start)).rejects.toThrow('The file is cut short.');
   });
 
-  it('stops the engine when the tokenizer is damaged', async () => {
+  it('PR-engine-10: stops the engine when the tokenizer is damaged', async () => {
     const folder = await createTemporaryFolder({'model.gguf': '', 'tokenizer.json': '{"model": {'});
     const engine = new ScriptedEngineClient({script: () => []});
     const signals: AbortSignal[] = [];

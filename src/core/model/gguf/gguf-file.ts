@@ -6,6 +6,7 @@
 import {type FileHandle, open, stat} from 'node:fs/promises';
 import {GGMLQuantizationType, gguf} from '@huggingface/gguf';
 import {ModelError} from '../../errors.ts';
+import {readFault} from '../../util/file-fault.ts';
 import {type GgmlType, ggmlTypeOf, supportedGgmlTypes} from './ggml-types.ts';
 import {ggufPartsOf} from './gguf-parts.ts';
 
@@ -201,7 +202,7 @@ async function fileSize(path: string): Promise<number> {
   try {
     return (await stat(path)).size;
   } catch (cause) {
-    throw new ModelError(`Cannot read ${path}: ${(cause as Error).message}`, {cause});
+    throw new ModelError(`${path} cannot be read: ${readFault(cause)}`, {cause});
   }
 }
 

@@ -6,6 +6,7 @@
 import {copyFile, lstat, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import {dirname, join, relative, sep} from 'node:path';
 import {ModelError} from '../../errors.ts';
+import {writeFault} from '../../util/file-fault.ts';
 import {makeFolder} from '../../util/make-folder.ts';
 import type {RepoFile} from './choose-files.ts';
 
@@ -109,7 +110,7 @@ export async function prepareCacheFolder(folder: string): Promise<void> {
     await mkdir(join(folder, '.locks')).catch(() => {});
   } catch (cause) {
     throw new ModelError(
-      `The cache for models ${folder} cannot be written: ${(cause as Error).message}. Another folder is chosen with --download-dir or HF_HUB_CACHE.`,
+      `The cache for models ${folder} cannot be written: ${writeFault(cause)}. Another folder is chosen with --download-dir or HF_HUB_CACHE.`,
       {cause},
     );
   }

@@ -4,6 +4,7 @@
  */
 import {type FileHandle, open} from 'node:fs/promises';
 import {ModelError} from '../../errors.ts';
+import {readFault} from '../../util/file-fault.ts';
 import {parseJsonObject} from '../../util/read-json.ts';
 
 /** Bytes of one element of each type that can be read. */
@@ -60,7 +61,7 @@ async function openFile(path: string): Promise<FileHandle> {
   try {
     return await open(path, 'r');
   } catch (cause) {
-    throw new ModelError(`Cannot read ${path}: ${(cause as Error).message}`, {cause});
+    throw new ModelError(`${path} cannot be read: ${readFault(cause)}`, {cause});
   }
 }
 

@@ -68,13 +68,14 @@ describe('loadGenerationConfig', () => {
     expect(await load({}, nulls)).toMatchObject({defaults: {}, overrideMaxTokens: null, warning: null});
   });
 
-  it.each<[string, object, Partial<GenerationConfigOptions>, string | null]>([
-    ['a value that repeats the usual default', {temperature: 1.0}, {}, "{'temperature': 1.0}"],
+  it.each<[string, object | string, Partial<GenerationConfigOptions>, string | null]>([
+    ['a value that repeats the usual default', '{"temperature": 1.0}', {}, "{'temperature': 1.0}"],
+    ['integers as they are written', '{"temperature": 0, "top_p": 1e0}', {}, "{'temperature': 0, 'top_p': 1.0}"],
     [
       'the renamed key last',
       {skip_special_tokens: true, max_new_tokens: 3, top_p: 1},
       {},
-      "{'top_p': 1.0, 'skip_special_tokens': True, 'max_tokens': 3}",
+      "{'top_p': 1, 'skip_special_tokens': True, 'max_tokens': 3}",
     ],
     ['the override alone', {}, {override: {top_k: 0, min_p: 0.00001}}, "{'top_k': 0, 'min_p': 1e-05}"],
     ['an override that takes the only value away', {top_k: 4}, {override: {top_k: null}}, null],

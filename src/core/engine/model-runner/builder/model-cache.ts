@@ -10,6 +10,7 @@ import path from 'node:path';
 import {pipeline} from 'node:stream/promises';
 import {ModelError} from '../../../errors.ts';
 import {writableCacheFolder} from '../../../model/cache-folder.ts';
+import {writeFault} from '../../../util/file-fault.ts';
 import {writeFileAtomically} from '../../../util/write-file-atomically.ts';
 
 /** To be raised with every change of the graph or of the file layout. */
@@ -119,7 +120,7 @@ async function buildInto<Facts>(folder: string, build: ModelBuild<Facts>): Promi
   } catch (error) {
     await rm(draft, {recursive: true, force: true});
     throw isSystemError(error)
-      ? new ModelError(`Cannot build the model in ${folder}: ${error.message}. ${folderHint}`, {cause: error})
+      ? new ModelError(`Cannot build the model in ${folder}: ${writeFault(error)}. ${folderHint}`, {cause: error})
       : error;
   }
 }

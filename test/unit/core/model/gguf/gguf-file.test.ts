@@ -39,7 +39,9 @@ test('missing keys, wrong kinds and missing tensors are named', async () => {
 });
 
 test('a file that is missing, of another kind or cut off', async () => {
-  await expect(GgufFile.open(path.join(temporary.folder, 'none.gguf'))).rejects.toThrow('Cannot read');
+  await expect(GgufFile.open(path.join(temporary.folder, 'none.gguf'))).rejects.toThrow(
+    'none.gguf cannot be read: it does not exist',
+  );
   const text = path.join(temporary.folder, 'text.gguf');
   writeFileSync(text, 'no model at all, just some words');
   await expect(GgufFile.open(text)).rejects.toThrow('is not a readable GGUF file');
