@@ -245,11 +245,13 @@ class ServingProcess implements RunningServer {
     }
   }
 
-  /** Open requests fail by themselves; probes get to see 503 before the server goes. */
+  /** Open requests fail by themselves, and the engine's client has logged why; probes get to see 503 before the server goes. */
   async #onEngineDeath(error: Error): Promise<void> {
     this.#death = error;
-    this.#logger.error({err: error}, `The engine died: ${error.message}`);
-    if (process.env.VLLM_KEEP_ALIVE_ON_ENGINE_DEATH === '1') return;
+    const isKept = process.env.VLLM_KEEP_ALIVE_ON_ENGINE_DEATH === '1';
+    const whatNow = isKept ? 'stays (VLLM_KEEP_ALIVE_ON_ENGINE_DEATH)' : `ends in ${ENGINE_DEATH_LINGER_MS / 1000} s`;
+    this.#logger.error({}, `No engine is left: requests get an error, the server ${whatNow}`);
+    if (isKept) return;
     await delay(ENGINE_DEATH_LINGER_MS);
     await this.stop('the engine died');
   }

@@ -1,5 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import {createLogger, type LoggerOptions} from '../../../src/cli/create-logger.ts';
+import {EngineDeadError} from '../../../src/core/errors.ts';
 
 function logged(options: Partial<LoggerOptions>, use: (logger: ReturnType<typeof createLogger>) => void): string {
   let text = '';
@@ -50,5 +51,22 @@ describe('createLogger', () => {
   it('writes the stack of an error', () => {
     const text = logged({isTerminal: true}, (logger) => logger.error({err: new Error('broken')}, 'failed'));
     expect(text).toMatch(/ERROR: failed[\s\S]*broken[\s\S]*create-logger\.test/);
+  });
+
+  it('keeps what a client sent from passing for a line, or for control codes of the terminal', () => {
+    const forged = 'ids\n[12:00:00] INFO: forged\r\u001b[2J\u009b\u202e';
+    const text = logged({isTerminal: true}, (logger) => logger.info({id: forged}, forged));
+    expect(text.split('\n').filter((line) => line.startsWith('['))).toHaveLength(1);
+    expect(text).toContain('ids\n    [12:00:00] INFO: forged\\u000d\\u001b[2J\\u009b\\u202e');
+    expect(text).not.toMatch(/[\u001b\r]/);
+    expect(JSON.parse(logged({}, (logger) => logger.info({}, forged))).msg).toBe(forged);
+  });
+
+  it('writes why an engine is gone, and no stack', () => {
+    const cause = new EngineDeadError('process 7 was ended by SIGKILL');
+    const err = new EngineDeadError('The server had an error while processing your request.', {cause});
+    const line = JSON.parse(logged({}, (logger) => logger.error({err}, 'request failed')));
+    expect(line.err).toEqual({type: 'EngineDeadError', message: 'process 7 was ended by SIGKILL'});
+    expect(logged({isTerminal: true}, (logger) => logger.error({err}, 'request failed'))).not.toContain(' at ');
   });
 });

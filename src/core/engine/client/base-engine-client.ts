@@ -100,7 +100,7 @@ export abstract class BaseEngineClient implements EngineClient {
   protected handleDeath(cause: Error): void {
     if (this.#state !== 'alive') return;
     this.#state = 'dead';
-    this.logger.error({err: cause, numOpenRequests: this.registry.numOpen}, 'Engine died');
+    this.logger.error({err: cause, numOpenRequests: this.registry.numOpen}, `Engine died: ${cause.message}`);
     this.registry.fail(() => new EngineDeadError(deathMessage, {cause}));
     this.#announceDeath(cause);
   }

@@ -7,7 +7,7 @@ import {createInterface} from 'node:readline';
 import type {Readable} from 'node:stream';
 import {setTimeout as delay} from 'node:timers/promises';
 import type {EngineConfig} from '../../config/engine-config.ts';
-import {deserializeError, ModelError} from '../../errors.ts';
+import {deserializeError, EngineDeadError, ModelError} from '../../errors.ts';
 import {type Logger, silentLogger} from '../../util/logger.ts';
 import type {ProgressListener} from '../model-runner/load-model.ts';
 import type {EngineInput, EngineOutput, ModelInfo} from '../protocol.ts';
@@ -141,7 +141,7 @@ class EngineProcess {
     // The last message and the last words may still be in the pipes.
     await Promise.race([new Promise((resolve) => this.#child.once('close', resolve)), delay(drainMs)]);
     const lastWords = this.#errorLines.length === 0 ? '' : `; its last words: ${this.#errorLines.join(' | ')}`;
-    this.onExit(new Error(`${cause}${lastWords}`));
+    this.onExit(new EngineDeadError(`${cause}${lastWords}`));
   }
 }
 

@@ -102,7 +102,13 @@ describe('a running engine process', () => {
     expect((await client.death).message).toContain('was ended by SIGKILL');
     expect(client.isAlive()).toBe(false);
     expect(client.numOpenRequests()).toBe(0);
-    expect(logger.matching('Engine died')[0]).toMatchObject({level: 'error', fields: {numOpenRequests: 3}});
+    expect(logger.matching('Engine died')).toMatchObject([
+      {
+        level: 'error',
+        message: expect.stringContaining('was ended by SIGKILL'),
+        fields: {err: {name: 'EngineDeadError'}, numOpenRequests: 3},
+      },
+    ]);
     await expect(client.generate(engineRequest('late', [1])).next()).rejects.toBeInstanceOf(EngineDeadError);
   });
 
