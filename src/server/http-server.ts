@@ -25,9 +25,16 @@ function answerWhileLoading(request: IncomingMessage, response: ServerResponse):
   else response.setHeader('content-type', 'application/json').end(LOADING_BODY);
 }
 
-/** Bytes that are no HTTP, or headers that are too long, get one line and the end of the connection. */
+/** Faults of a request that Node finds before there is one -> status line; any other is 400. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+
+/** Bytes that are no HTTP, that come too slowly or are too many get one line and the end of the connection. */
 function refuseBadRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
-  const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request';
+  const status = REFUSALS[error.code ?? ''] ?? '400 Bad Request';
   if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
   else socket.destroy();
 }
