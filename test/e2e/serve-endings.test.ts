@@ -43,7 +43,7 @@ async function rest(events: AsyncGenerator<string>): Promise<string[]> {
 
 describe('signals', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    '%s ends running answers in order, then the server with 0',
+    'PR-engine-06: %s ends running answers in order, then the server with 0',
     async (signal) => {
       const {url, kill, ended, enginePid} = await start();
       const whole = postChat(url, {messages: longQuestion, max_tokens: 4000, ignore_eos: true});
@@ -84,7 +84,7 @@ describe('signals', () => {
   });
 });
 
-it('tells open streams and probes that the engine is dead, and ends with 1', async () => {
+it('PR-reliability-02: tells open streams and probes that the engine is dead, and ends with 1', async () => {
   const {url, enginePid, ended} = await start();
   const stream = await openStream(url);
   process.kill(enginePid, 'SIGKILL');

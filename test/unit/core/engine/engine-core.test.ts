@@ -135,7 +135,7 @@ describe('requests and aborts', () => {
     expect(tokensOf(steps, 'a')).toEqual(expected.slice(0, 2));
   });
 
-  it('fails one sequence without finite logits and keeps nothing of its cache', async () => {
+  it('PR-sampling-05: fails one sequence without finite logits and keeps nothing of its cache', async () => {
     const poison = (logits: Float32Array, tokenIds: readonly number[]) => {
       if (tokenIds[0] === 1) logits.fill(Number.NaN);
     };

@@ -111,7 +111,7 @@ describe('loadModelConfig', () => {
   });
 
   it.each(['<html>', '{"max_position_embeddings": -1}', '{"eos_token_id": {}}'])(
-    'names a damaged file: %s',
+    'PR-engine-10: names a damaged file: %s',
     async (text) => {
       const folder = await createTemporaryFolder({'config.json': text});
       await expect(loadModelConfig(join(folder, 'config.json'))).rejects.toMatchObject({

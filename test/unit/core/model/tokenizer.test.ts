@@ -199,7 +199,7 @@ describe('loadTokenizer', () => {
     ['half a file', '{"model": {"vocab": {'],
     ['another JSON file', '{"a": 1}'],
     ['an unknown model type', '{"model": {"type": "Magic", "vocab": {}}}'],
-  ])('names the file when it is %s', async (_what, text) => {
+  ])('PR-engine-10: names the file when it is %s', async (_what, text) => {
     await expect(loadFrom({'tokenizer.json': text})).rejects.toMatchObject({
       name: 'ModelError',
       message: expect.stringContaining('tokenizer.json'),

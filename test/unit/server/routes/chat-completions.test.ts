@@ -234,7 +234,7 @@ describe('refusals', () => {
     expect((await app.inject('/v1/models')).statusCode).toBe(200);
   });
 
-  it('logs failures of the engine and hides their text', async () => {
+  it('PR-sampling-05: logs failures of the engine and hides their text', async () => {
     const {chat, logger} = await openTestApp({script: () => [new GenerationError('NaN in row 3')]});
     expect((await chat({})).body.error).toEqual({
       message: 'Internal server error',

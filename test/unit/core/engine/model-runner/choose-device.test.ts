@@ -59,7 +59,7 @@ describe('auto', () => {
     expect(tried).toEqual(['webgpu float16', 'webgpu float32']);
   });
 
-  test('takes the CPU when nothing can be used, with all reasons', async () => {
+  test('PR-engine-07: takes the CPU when nothing can be used, with all reasons', async () => {
     const {made} = machine([nvidia], {'webgpu float16': 0, 'webgpu float32': 0}, withoutCuda);
     const {gpu, reason} = await chooseDevice('auto', made);
     expect(gpu).toBeNull();
@@ -99,7 +99,7 @@ describe('a device that was asked for', () => {
       'the libraries of CUDA 12 and cuDNN 9 were not found',
     ],
     ['cuda', 'CUDA failure 35: CUDA driver version is insufficient', 'no usable NVIDIA device or driver'],
-  ] as const)('%s that fails with "%s" is refused with the cause', async (wish, message, cause) => {
+  ] as const)('PR-engine-07: %s that fails with "%s" is refused with the cause', async (wish, message, cause) => {
     const {made} = machine([], {'cuda float16': message, 'webgpu float16': message, 'webgpu float32': message});
     const refused = chooseDevice(wish, made);
     await expect(refused).rejects.toThrow(UnsupportedError);

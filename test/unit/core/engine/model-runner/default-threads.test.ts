@@ -30,6 +30,6 @@ test.each([
     8,
   ],
   ['a system that does not tell', {}, 6, 6],
-])('%s', (_name, files, numAllowed, expected) => {
+])('PR-engine-08: %s', (_name, files, numAllowed, expected) => {
   expect(defaultThreads(reader(files), numAllowed)).toBe(expected);
 });

@@ -86,7 +86,7 @@ describe('fetchHubModel', () => {
     expect(hub.requests.filter((request) => request.includes('resolve'))).toEqual([]);
   });
 
-  it('goes on where a download was cut off, within a call and after one', async () => {
+  it('PR-engine-10: goes on where a download was cut off, within a call and after one', async () => {
     const {hub, settings, fetch} = await open();
     hub.faults.cut = {afterBytes: 100_000, times: 1};
     await fetch('owner/model');
@@ -110,7 +110,7 @@ describe('fetchHubModel', () => {
     expect(await hasWeights(folder)).toBe(true);
   });
 
-  it('throws damaged content away, tries once more, then says so', async () => {
+  it('PR-engine-10: throws damaged content away, tries once more, then says so', async () => {
     const {hub, settings, fetch} = await open();
     hub.faults.damage.times = 1;
     const {folder} = await fetch('owner/model');
