@@ -5,11 +5,13 @@
 
 /** C0 without tab and line feed, DEL, C1, and the marks that turn the direction of text around. */
 const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+/** Halves of a sign, as broken texts have them; nobody can draw those. */
+const halves = /\p{Surrogate}/gu;
 const lineEnds = /\r\n?/g;
 const spacesOfTab = '    ';
 
 export function safeText(text: string): string {
-  return text.replace(lineEnds, '\n').replaceAll('\t', spacesOfTab).replace(unsafe, visible);
+  return text.replace(lineEnds, '\n').replaceAll('\t', spacesOfTab).replace(unsafe, visible).replace(halves, '�');
 }
 
 /** For plain output, where a tab stays a tab. */

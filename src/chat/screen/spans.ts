@@ -70,14 +70,20 @@ export const span = (text: string, ...styles: Style[]): Span => ({text: safeText
 const segmenter = new Intl.Segmenter(undefined, {granularity: 'grapheme'});
 
 /** Most text is this, and needs no tables of Unicode: one sign, one column. */
-const plainAscii = /^[\n\u0020-\u007e]*$/;
+const narrowSigns = '\\u0020-\\u007e';
+/** Kana, Chinese signs, Hangul and full-width forms: one sign, two columns, and none joins another. */
+const wideSigns = '\\u3041-\\u3096\\u309b-\\u30ff\\u3400-\\u4dbf\\u4e00-\\u9fff\\uac00-\\ud7a3\\uff01-\\uff60';
+const onlyNarrow = new RegExp(`^[${narrowSigns}]*$`);
+const onlyWide = new RegExp(`^[${wideSigns}]*$`);
+const onlySingle = new RegExp(`^[\\n${narrowSigns}${wideSigns}]*$`);
 
 export function graphemes(text: string): string[] {
-  return plainAscii.test(text) ? text.split('') : Array.from(segmenter.segment(text), ({segment}) => segment);
+  return onlySingle.test(text) ? text.split('') : Array.from(segmenter.segment(text), ({segment}) => segment);
 }
 
 export function textWidth(text: string): number {
-  return plainAscii.test(text) && !text.includes('\n') ? text.length : stringWidth(text);
+  if (onlyNarrow.test(text)) return text.length;
+  return onlyWide.test(text) ? 2 * text.length : stringWidth(text);
 }
 
 interface Cell {
