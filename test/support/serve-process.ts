@@ -2,7 +2,7 @@
  * Starts the built `parlance serve` on a free port and waits until it is ready; ends it and looks that nothing is left.
  * Everything it writes is kept, for assertions and for the message when something goes wrong.
  */
-import {type ChildProcess, execFileSync, spawn} from 'node:child_process';
+import {type ChildProcess, spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
 import {readFileSync} from 'node:fs';
 import {resolve} from 'node:path';
@@ -17,8 +17,10 @@ export interface ServeProcess {
   url: string;
   port: number;
   pid: number;
-  /** Process id of the engine. */
+  /** Process id of the first engine; NaN when none is of this machine. */
   enginePid: number;
+  /** Of the engines that run now. */
+  enginePids(): number[];
   stdout(): string;
   stderr(): string;
   /** The messages of the JSON log lines on stderr. */
@@ -66,19 +68,21 @@ export async function startServe({
       throw new Error(`The server ended while it started: ${JSON.stringify(end)}\n${output.stderr()}`);
     }),
   ]);
-  const enginePid = childOf(child.pid!);
+  const enginePids = () => enginesOf(child.pid!);
+  const [enginePid = Number.NaN] = enginePids();
   return {
     url,
     port: Number(new URL(url).port),
     pid: child.pid!,
     enginePid,
+    enginePids,
     stdout: output.stdout,
     stderr: output.stderr,
     logMessages: () => messagesOf(output.stderr()),
     logged: async (pattern) => void (await output.match('stderr', pattern, stopTimeoutMs)),
     kill: (signal) => void child.kill(signal),
     ended,
-    stop: () => stopServe(child, ended, enginePid),
+    stop: () => stopServe(child, ended, [enginePid, ...enginePids()]),
   };
 }
 
@@ -91,18 +95,21 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-async function stopServe(child: ChildProcess, ended: Promise<ServeEnd>, enginePid: number): Promise<ServeEnd> {
+async function stopServe(child: ChildProcess, ended: Promise<ServeEnd>, enginePids: number[]): Promise<ServeEnd> {
   child.kill('SIGTERM');
   const hard = setTimeout(() => child.kill('SIGKILL'), killGraceMs);
   const end = await ended;
   clearTimeout(hard);
-  if (!isRunning(enginePid)) return end;
-  process.kill(enginePid, 'SIGKILL');
-  throw new Error(`The engine process ${enginePid} was left behind`);
+  const left = enginePids.filter(isRunning);
+  if (left.length === 0) return end;
+  for (const pid of left) process.kill(pid, 'SIGKILL');
+  throw new Error(`Engine processes were left behind: ${left.join(', ')}`);
 }
 
-function childOf(pid: number): number {
-  return Number(execFileSync('pgrep', ['-P', String(pid), '-f', 'engine-process'], {encoding: 'utf8'}).trim());
+/** In the order in which they were started. */
+function enginesOf(pid: number): number[] {
+  const {stdout} = spawnSync('pgrep', ['-P', String(pid), '-f', 'engine-process'], {encoding: 'utf8'});
+  return stdout.split('\n').flatMap((line) => (line === '' ? [] : [Number(line)]));
 }
 
 function messagesOf(stderr: string): string[] {
