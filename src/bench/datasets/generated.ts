@@ -88,5 +88,5 @@ function around(length: number, share: number, random: RandomSource): number {
 
 function lengthNotes({tokenizer}: DatasetContext, samples: readonly Sample[]): string[] {
   if (tokenizer.encoding !== null || samples.length === 0) return [];
-  return ['There is no tokenizer, so lengths of prompts are estimates (4 characters a token)'];
+  return ['There is no tokenizer, so lengths of prompts are estimates (4 characters a token); --tokenizer names one'];
 }

@@ -5,8 +5,10 @@
 import {resolve} from 'node:path';
 import * as z from 'zod';
 import {UsageError} from '../../core/errors.ts';
-import {resolveModel} from '../../core/model/resolve-model.ts';
-import {loadTokenizer} from '../../core/model/tokenizer.ts';
+import {defaultModelSource, findTextModel} from '../../core/model/find-model.ts';
+import {type FileProgress, hubContext} from '../../core/model/hub-progress.ts';
+import {loadTokenizer, type TokenizerFiles} from '../../core/model/tokenizer.ts';
+import {silentLogger} from '../../core/util/logger.ts';
 import {type HttpClient, jsonOf} from '../target/http-client.ts';
 import {lines} from './source-text.ts';
 
@@ -19,21 +21,35 @@ export interface PromptTokenizer {
   encoding: {encode(text: string): Promise<number[]>; decode(tokenIds: readonly number[]): Promise<string>} | null;
 }
 
-/** @param folder with a `tokenizer.json`; null = that of the embedded model */
-export async function localTokenizer(folder: string | null): Promise<PromptTokenizer> {
-  const tokenizer = await loadTokenizer(folder === null ? await resolveModel(null) : filesIn(folder));
+/**
+ * @param named a folder, a `tokenizer.json`, a GGUF file, an id on the Hugging Face Hub; null = that of the embedded model
+ * @param note told of each file that is fetched
+ */
+export async function localTokenizer(
+  named: string | null,
+  note: (line: string) => void = () => {},
+): Promise<PromptTokenizer> {
+  const tokenizer = await loadTokenizer(named?.endsWith('.json') ? fileAt(named) : await filesOf(named, note));
   const encode = (text: string) => tokenizer.encode(text, {addSpecialTokens: false});
   return {
     source: 'local',
-    id: folder ?? 'smollm2-135m-instruct',
+    id: named ?? 'smollm2-135m-instruct',
     count: async (text) => (await encode(text)).length,
     encoding: {encode, decode: async (ids) => tokenizer.decode(ids, {skipSpecialTokens: true})},
   };
 }
 
-function filesIn(folder: string) {
-  const tokenizerPath = folder.endsWith('.json') ? resolve(folder) : resolve(folder, 'tokenizer.json');
-  return {tokenizerPath, tokenizerConfigPath: null, specialTokensMapPath: null};
+/** Without the weights, where the tokenizer stands alone. */
+function filesOf(named: string | null, note: (line: string) => void): Promise<TokenizerFiles> {
+  const context = {logger: silentLogger, signal: new AbortController().signal};
+  const onProgress = ({fraction, detail}: FileProgress) => {
+    if (fraction === 1) note(`Fetched ${detail}`);
+  };
+  return findTextModel(named, defaultModelSource, hubContext(context, onProgress));
+}
+
+function fileAt(path: string): TokenizerFiles {
+  return {tokenizerPath: resolve(path), tokenizerConfigPath: null, specialTokensMapPath: null};
 }
 
 const tokensSchema = z.looseObject({tokens: z.array(z.number())});
@@ -71,7 +87,7 @@ export const estimatingTokenizer: PromptTokenizer = {
 
 export interface TokenizerChoice {
   /** As given with `--tokenizer`. */
-  folder: string | null;
+  named: string | null;
   skips: boolean;
   /** The server is one of ours with the embedded model. */
   isEmbedded: boolean;
@@ -80,7 +96,7 @@ export interface TokenizerChoice {
 
 /**
  * @param note told when another tokenizer is taken than the given one
- * @throws UsageError when the given folder has no tokenizer
+ * @throws UsageError when there is no tokenizer by the given name
  */
 export async function findTokenizer(
   choice: TokenizerChoice,
@@ -88,8 +104,9 @@ export async function findTokenizer(
   note: (line: string) => void,
 ): Promise<PromptTokenizer> {
   if (choice.skips) return estimatingTokenizer;
-  if (choice.folder !== null) {
-    const given = await localTokenizer(choice.folder).catch((cause) => refuse(choice.folder, cause));
+  const {named} = choice;
+  if (named !== null) {
+    const given = await localTokenizer(named, note).catch((cause) => refuse(named, cause));
     return agreeingTokenizer(given, await serverTokenizer(client, choice.model), note);
   }
   if (choice.isEmbedded) return localTokenizer(null);
@@ -116,9 +133,9 @@ export async function agreeingTokenizer(
   return ofServer;
 }
 
-function refuse(folder: string | null, cause: Error): never {
-  throw new UsageError(`--tokenizer ${folder} cannot be used: ${cause.message}`, {
+function refuse(named: string, cause: Error): never {
+  throw new UsageError(`--tokenizer ${named} cannot be used: ${cause.message}`, {
     cause,
-    hint: 'give a folder that holds a tokenizer.json, or leave it out: then the server is asked',
+    hint: 'give a folder with a tokenizer.json or an id on the Hugging Face Hub, or leave it out: then the server is asked',
   });
 }

@@ -38,7 +38,11 @@ export async function sharegptDataset(context: DatasetContext): Promise<Dataset>
     promptTokens: await tokenizer.count(talk[0].value),
     outputTokens: settings.outputLen ?? settings.sharegptOutputLen ?? (await tokenizer.count(talk[1].value)),
   }));
-  const kept = counted.filter(({promptTokens, outputTokens}) => isInBounds(promptTokens, outputTokens));
+  // A length that was asked for is no sign of an empty answer, however short.
+  const leastOutput = (settings.outputLen ?? settings.sharegptOutputLen) === null ? bounds.least : 1;
+  const kept = counted.filter(
+    ({promptTokens, outputTokens}) => outputTokens >= leastOutput && isInBounds(promptTokens, outputTokens),
+  );
   if (kept.length === 0) throw new UsageError(`${path} has no conversation of usable length`);
   const samples = kept.map(({id, prompt, promptTokens, outputTokens}) =>
     singleTurn(userTurn(prompt, {promptTokens, outputTokens}), id),
@@ -52,8 +56,8 @@ export async function sharegptDataset(context: DatasetContext): Promise<Dataset>
 }
 
 function isInBounds(promptTokens: number, outputTokens: number): boolean {
-  const isShort = promptTokens < bounds.least || outputTokens < bounds.least;
-  return !isShort && promptTokens <= bounds.mostPrompt && promptTokens + outputTokens <= bounds.mostTotal;
+  const hasPrompt = promptTokens >= bounds.least && promptTokens <= bounds.mostPrompt;
+  return hasPrompt && promptTokens + outputTokens <= bounds.mostTotal;
 }
 
 const messagesSchema = z.array(z.looseObject({role: z.string()})).min(1);

@@ -33,9 +33,10 @@ export async function executeJob(job: LoadJob, hooks: JobHooks, stop: AbortSigna
   try {
     await sendWarmups(job, client, hooks, stop);
     const startMs = await hooks.awaitStart();
+    client.readCost.clear();
     const meter = new ThreadMeter();
     await runLoad(sessionsOf(job), {...job.load, startMs}, {...hooks, send: client.send.bind(client)}, stop);
-    return meter.finish();
+    return {...meter.finish(), readCostMs: client.readCost.medianMs};
   } finally {
     await client.close();
   }

@@ -13,6 +13,8 @@ export interface ThreadHealth {
   /** Of the time that the thread was watched; null where the system does not tell. */
   cpuPercent: number | null;
   runQueueWaitPercent: number | null;
+  /** From one read of a stream to the next that waits behind it; null when none had to. */
+  readCostMs: number | null;
 }
 
 /** The monitor counts this much for a loop without any delay. */
@@ -34,7 +36,7 @@ export class ThreadMeter {
     this.#delay.enable();
   }
 
-  finish(): ThreadHealth {
+  finish(): Omit<ThreadHealth, 'readCostMs'> {
     this.#delay.disable();
     this.#observer.disconnect();
     const p99 = this.#delay.count === 0 ? 0 : this.#delay.percentile(99) / nanosecondsPerMs;
@@ -63,6 +65,7 @@ export function worstOf(healths: readonly ThreadHealth[]): ThreadHealth {
     gcPauseMs: healths.reduce((total, {gcPauseMs}) => total + gcPauseMs, 0),
     cpuPercent: most(({cpuPercent}) => cpuPercent),
     runQueueWaitPercent: most(({runQueueWaitPercent}) => runQueueWaitPercent),
+    readCostMs: most(({readCostMs}) => readCostMs),
   };
 }
 

@@ -100,8 +100,9 @@ export const targetOptions = {
     .default(null)
     .meta(
       target({
-        description: 'Folder with a tokenizer.json for lengths of prompts; the server is asked without it',
-        valueName: 'FOLDER',
+        description:
+          'Folder or id on the Hugging Face Hub whose tokenizer measures prompts; the server is asked without it',
+        valueName: 'FOLDER|ID',
       }),
     ),
   skipTokenizerInit: z

@@ -120,9 +120,10 @@ function speculationSection({serverMetrics}: RunOutcome): string[] {
 
 function failureSection({failures}: RunOutcome): string[] {
   if (failures.length === 0) return [];
-  const lines = failures.flatMap(({type, count, examples, firstAtSeconds}) => [
+  const lines = failures.flatMap(({type, count, examples, hint, firstAtSeconds}) => [
     row(`${type} (first at ${firstAtSeconds.toFixed(1)} s):`, count),
     ...examples.map((example) => `  ${example.replaceAll('\n', ' ')}`),
+    ...(hint === null ? [] : [`  -> ${hint}`]),
   ]);
   return [centred('Failures', '-'), ...lines];
 }
@@ -150,7 +151,7 @@ function clientSection({health, achievedRate, figures, goodput}: RunOutcome): st
     ...(thread.runQueueWaitPercent === null ? [] : [`run queue wait ${thread.runQueueWaitPercent.toFixed(0)} %`]),
     `loop delay p99 ${thread.loopDelayP99Ms.toFixed(1)} ms`,
     `gc ${thread.gcPauseMs.toFixed(0)} ms`,
-    `step cost ${health.stepCostMs.toFixed(2)} ms`,
+    ...(health.stepCostMs === null ? [] : [`step cost ${health.stepCostMs.toFixed(2)} ms`]),
     ...(health.numWorkers > 1 ? [`${health.numWorkers} threads`] : []),
   ];
   return [

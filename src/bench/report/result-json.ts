@@ -191,7 +191,10 @@ function ours(outcome: RunOutcome, version: string): ResultObject {
     interrupted: outcome.isInterrupted,
     cancelled: figures.cancelled,
     failures: Object.fromEntries(
-      failures.map(({type, count, examples, firstAtSeconds}) => [type, {count, examples, first_at_s: firstAtSeconds}]),
+      failures.map(({type, count, examples, hint, firstAtSeconds}) => [
+        type,
+        {count, examples, hint, first_at_s: firstAtSeconds},
+      ]),
     ),
     token_count_source: figures.tokenCountSource,
     token_count_sources: figures.tokenCountSources,

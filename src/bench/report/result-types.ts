@@ -36,6 +36,8 @@ export interface FailureGroup {
   type: ErrorType;
   count: number;
   examples: string[];
+  /** What to try; null when the messages say it all. */
+  hint: string | null;
   /** Seconds from the start of the run. */
   firstAtSeconds: number;
 }

@@ -5,6 +5,7 @@ import type {RequestRecord} from '../request-record.ts';
 import type {Target} from '../target/find-target.ts';
 import type {HttpClient} from '../target/http-client.ts';
 import type {BenchTerminal} from './bench-terminal.ts';
+import type {UsageDetail} from './request-bodies.ts';
 
 export interface BenchContext {
   settings: BenchSettings;
@@ -13,7 +14,7 @@ export interface BenchContext {
   tokenizer: PromptTokenizer;
   /** Of generated prompts. */
   lengths: {input: number; output: number};
-  asksChunkUsage: boolean;
+  usageDetail: UsageDetail;
   terminal: BenchTerminal;
   /** Called for every measured request when it has ended. */
   onRecord: (record: RequestRecord) => void;

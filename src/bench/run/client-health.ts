@@ -13,8 +13,8 @@ export interface ClientHealth {
   cpuPercent: number;
   /** Of the thread that sends, or the worst of several. */
   thread: ThreadHealth;
-  /** Handling the events of one engine step for all streams: a floor of every gap. */
-  stepCostMs: number;
+  /** Until the last of all streams of a thread is read when they come together; null when no two ever did. */
+  stepCostMs: number | null;
   numWorkers: number;
   verdict: ClientVerdict;
 }
@@ -50,17 +50,10 @@ export function clientHealth(
   return {
     cpuPercent: (100 * process.cpuMs) / process.wallMs,
     thread,
-    stepCostMs: stepCostMs(process, thread, figures),
+    stepCostMs: thread.readCostMs === null ? null : (thread.readCostMs * figures.maxInFlight) / numWorkers,
     numWorkers,
     verdict: verdictOf(thread, figures.times.itl.median),
   };
-}
-
-/** Threads share events and streams in equal parts, so the cost of one thread over all events and all streams is the same. */
-function stepCostMs({cpuMs, wallMs}: ProcessTimes, {cpuPercent}: ThreadHealth, figures: RunFigures): number {
-  const numEvents = figures.samples.icl.length + figures.completed;
-  const threadMs = cpuPercent === null ? cpuMs : (cpuPercent / 100) * wallMs;
-  return numEvents === 0 ? 0 : (threadMs / numEvents) * figures.maxInFlight;
 }
 
 export function verdictOf(

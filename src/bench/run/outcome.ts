@@ -15,6 +15,7 @@ import {
 } from '../metrics.ts';
 import type {FailureGroup, RunOutcome} from '../report/result-types.ts';
 import {isSuccess, type RequestRecord} from '../request-record.ts';
+import {type AskedServer, failureHint} from '../target/fault-hints.ts';
 import type {ServerMetrics} from '../target/server-metrics.ts';
 import type {BenchContext} from './bench-context.ts';
 import {type ClientHealth, clientHealth, type ProcessTimes} from './client-health.ts';
@@ -53,7 +54,7 @@ export function makeOutcome(raw: RawOutcome): RunOutcome {
     records,
     figures,
     goodput: goodputOf(records, settings.limits, figures),
-    failures: failureGroups(records),
+    failures: failureGroups(records, {...raw.target, hasKey: 'authorization' in settings.headers}),
     health,
     serverMetrics: raw.serverMetrics,
     probe: raw.probe,
@@ -94,14 +95,15 @@ function meets(record: RequestRecord, limits: Limits): boolean {
 
 const mostExamples = 3;
 
-export function failureGroups(records: readonly RequestRecord[]): FailureGroup[] {
+export function failureGroups(records: readonly RequestRecord[], asked: AskedServer): FailureGroup[] {
   const startMs = records.reduce((least, {plannedMs}) => Math.min(least, plannedMs), Number.POSITIVE_INFINITY);
   const groups = new Map<string, FailureGroup>();
   const failed = records.filter(({failure, isCancelled}) => failure !== null && !isCancelled);
   for (const {failure, endedMs} of failed) {
     if (failure === null) continue;
     const firstAtSeconds = (endedMs - startMs) / 1000;
-    const group = groups.get(failure.type) ?? {type: failure.type, count: 0, examples: [], firstAtSeconds};
+    const hint = failureHint(failure.type, failure.message, asked);
+    const group = groups.get(failure.type) ?? {type: failure.type, count: 0, examples: [], hint, firstAtSeconds};
     groups.set(failure.type, group);
     group.count++;
     group.firstAtSeconds = Math.min(group.firstAtSeconds, firstAtSeconds);
@@ -139,6 +141,7 @@ function warningsOf(raw: RawOutcome, figures: RunFigures, health: ClientHealth, 
     ...lengthWarning(raw, good),
     ...promptWarning(good, raw.tokenizer.source),
     ...burstWarning(figures),
+    ...onePieceWarning(good),
     ...countWarning(figures),
     ...warmupWarning(raw),
   ];
@@ -161,7 +164,8 @@ function lostServerWarning({records}: RawOutcome): string[] {
 function rateWarning({point, records}: RawOutcome, {verdict}: ClientHealth, achievedRate: number): string[] {
   const plannedRate = plannedRateOf(records);
   if (!Number.isFinite(point.requestRate) || achievedRate >= plannedRate * (1 - toleratedRateLoss)) return [];
-  const cause = verdict === 'ok' ? 'all places of --max-concurrency were taken' : 'this machine was too busy';
+  const hadPlaces = verdict !== 'ok' || !Number.isFinite(point.maxConcurrency);
+  const cause = hadPlaces ? 'this machine was too busy' : 'all places of --max-concurrency were taken';
   return [`Requests went out at ${achievedRate.toFixed(2)} a second, ${plannedRate.toFixed(2)} were planned: ${cause}`];
 }
 
@@ -193,6 +197,18 @@ function burstWarning({times, completed}: RunFigures): string[] {
   if (completed === 0 || mean < 1 || median >= mean * burstShare) return [];
   return [
     `Events come in bursts: the median gap between them is ${median.toFixed(2)} ms, the mean ${mean.toFixed(2)} ms`,
+  ];
+}
+
+/** Events of an answer that lie closer together than this came at once. */
+const onePieceMs = 1;
+
+function onePieceWarning(good: readonly RequestRecord[]): string[] {
+  const streamed = good.filter(({outputTimesMs}) => outputTimesMs.length > 2);
+  const inOnePiece = streamed.filter((record) => latencyMs(record) - timeToFirstTokenMs(record) < onePieceMs);
+  if (inOnePiece.length === 0 || inOnePiece.length < streamed.length / 2) return [];
+  return [
+    `${inOnePiece.length} of ${good.length} answers came in one piece: the server, or a proxy before it, holds streams back, so times to the first token are those of whole answers`,
   ];
 }
 

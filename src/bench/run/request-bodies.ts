@@ -4,12 +4,14 @@ import type {Message, Sample, SampleTurn} from '../datasets/dataset.ts';
 import type {Session} from '../load/session.ts';
 import type {PlannedRequest} from '../request-record.ts';
 
+/** Where a server is asked to tell token counts. */
+export type UsageDetail = 'every-event' | 'at-end' | 'none';
+
 export interface BodyOptions {
   settings: BenchSettings;
   model: string;
   ignoresEos: boolean;
-  /** Token counts in every event. */
-  asksChunkUsage: boolean;
+  usageDetail: UsageDetail;
   idPrefix: string;
 }
 
@@ -44,7 +46,7 @@ function plannedRequest(
   };
 }
 
-export function requestBody(turn: SampleTurn, {settings, model, ignoresEos, asksChunkUsage}: BodyOptions) {
+export function requestBody(turn: SampleTurn, {settings, model, ignoresEos, usageDetail}: BodyOptions) {
   const isChat = settings.backend === 'openai-chat' || settings.backend === 'http';
   const streams = settings.backend !== 'http';
   return {
@@ -57,10 +59,16 @@ export function requestBody(turn: SampleTurn, {settings, model, ignoresEos, asks
     ...(settings.chatTemplateKwargs !== null && isChat && {chat_template_kwargs: settings.chatTemplateKwargs}),
     ...turn.fields,
     stream: streams,
-    ...(streams && {stream_options: {include_usage: true, ...(asksChunkUsage && {continuous_usage_stats: true})}}),
+    ...(streams && usageFields[usageDetail]),
     ...settings.extraBody,
   };
 }
+
+const usageFields: Readonly<Record<UsageDetail, object>> = {
+  'every-event': {stream_options: {include_usage: true, continuous_usage_stats: true}},
+  'at-end': {stream_options: {include_usage: true}},
+  none: {},
+};
 
 /** Text completions have no roles. */
 function promptText(messages: readonly Message[]): string {

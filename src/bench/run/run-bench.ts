@@ -20,7 +20,8 @@ import type {BenchContext} from './bench-context.ts';
 import type {BenchTerminal} from './bench-terminal.ts';
 import {type Connection, connect} from './connect.ts';
 import {findMaxRate} from './find-max-rate.ts';
-import {probeChunkUsage} from './probe-chunk-usage.ts';
+import {probeEndpoint} from './probe-endpoint.ts';
+import type {UsageDetail} from './request-bodies.ts';
 import {runPoint} from './run-point.ts';
 
 export const exitCodes = {good: 0, failed: 1, missedLimit: 3, SIGINT: 130, SIGTERM: 143} as const;
@@ -57,12 +58,13 @@ async function makeContext(settings: BenchSettings, connection: Connection, term
   const lengths = lengthsFor(settings, isStarted);
   if (settings.datasetName === 'random')
     checkLengths(target, {...lengths, input: lengths.input + settings.randomPrefixLen});
-  if (target.isUnlisted) terminal.note(`Note: the server does not list ${target.model}; it may refuse to answer`);
+  if (target.listedModels?.includes(target.model) === false)
+    terminal.note(`Note: the server does not list ${target.model}; it may refuse to answer`);
   terminal.note(`Measuring ${target.url}, model ${target.model || '-'}, seed ${settings.seed}`);
   if (settings.temperature === null && settings.backend !== 'http')
     terminal.note('No --temperature is given, so the server decides how tokens are sampled');
   const choice = {
-    folder: settings.tokenizer,
+    named: settings.tokenizer,
     skips: settings.skipTokenizerInit,
     isEmbedded: connection.isEmbedded,
     model: target.model,
@@ -71,8 +73,8 @@ async function makeContext(settings: BenchSettings, connection: Connection, term
     settings.backend === 'http'
       ? estimatingTokenizer
       : await findTokenizer(choice, client, (line) => terminal.note(`Note: ${line}`));
-  const asksChunkUsage = await decideChunkUsage(settings, client, target, terminal);
-  return {settings, target, client, tokenizer, lengths, asksChunkUsage, terminal};
+  const usageDetail = await decideUsageDetail(settings, client, target, terminal);
+  return {settings, target, client, tokenizer, lengths, usageDetail, terminal};
 }
 
 /** Shorter for a server that bench starts itself: it is small, and so is the machine. */
@@ -84,16 +86,25 @@ function lengthsFor({inputLen, outputLen, randomInputLen, randomOutputLen}: Benc
   return {input: inputLen ?? randomInputLen ?? defaults.input, output: outputLen ?? randomOutputLen ?? defaults.output};
 }
 
-async function decideChunkUsage(
-  {chunkUsage, backend}: BenchSettings,
+const detailOfChoice = {on: 'every-event', off: 'at-end'} as const;
+const notesOfDetail: Readonly<Record<UsageDetail, string | null>> = {
+  'every-event': null,
+  'at-end': 'the server refuses token counts in every event, so gaps are between events',
+  none: 'the server refuses to tell token counts',
+};
+
+async function decideUsageDetail(
+  settings: BenchSettings,
   client: HttpClient,
   target: BenchContext['target'],
   terminal: BenchTerminal,
-): Promise<boolean> {
-  if (backend === 'http' || chunkUsage !== 'auto') return chunkUsage === 'on';
-  const isAccepted = await probeChunkUsage(client, target, backend);
-  if (!isAccepted) terminal.note('Note: the server refuses token counts in every event, so gaps are between events');
-  return isAccepted;
+): Promise<UsageDetail> {
+  if (settings.backend === 'http') return 'none';
+  if (settings.chunkUsage !== 'auto') return detailOfChoice[settings.chunkUsage];
+  const detail = await probeEndpoint(client, target, {settings, model: target.model, ignoresEos: false, idPrefix: ''});
+  const note = notesOfDetail[detail];
+  if (note !== null) terminal.note(`Note: ${note}`);
+  return detail;
 }
 
 interface Results {

@@ -9,7 +9,9 @@ import {loadDataset} from '../datasets/load-dataset.ts';
 import {RandomSource} from '../load/random-source.ts';
 import {ThreadMeter} from '../load/thread-meter.ts';
 import type {RunOutcome} from '../report/result-types.ts';
-import {openRecord, type PlannedRequest, type RequestRecord} from '../request-record.ts';
+import {type Failure, openRecord, type PlannedRequest, type RequestRecord} from '../request-record.ts';
+import {excerpt} from '../sse/answer-reader.ts';
+import {messageOf} from '../sse/refusal.ts';
 import type {BenchContext} from './bench-context.ts';
 import {ProcessMeter} from './client-health.ts';
 import {showProgress} from './live-progress.ts';
@@ -39,7 +41,7 @@ export async function runHttpPoint(context: BenchContext, point: LoadPoint, seed
   const sent = await runAutocannon(context, {point, numPrompts, bodies}, onRecord, progress.onSent).finally(
     progress.finish,
   );
-  const [thread, processTimes] = [threadMeter.finish(), meter.finish()];
+  const [thread, processTimes] = [{...threadMeter.finish(), readCostMs: null}, meter.finish()];
   const outcome = makeOutcome({
     settings,
     target,
@@ -73,7 +75,7 @@ async function bodiesFor(context: BenchContext, seed: number, numPrompts: number
     return settings.extraBody === null ? null : [JSON.stringify(settings.extraBody)];
   const random = new RandomSource(seed);
   const {samples, ignoresEos} = await loadDataset({settings, tokenizer, random, numSamples: numPrompts, lengths}, 0);
-  const options = {settings, model: target.model, ignoresEos, asksChunkUsage: false, idPrefix: ''};
+  const options = {settings, model: target.model, ignoresEos, usageDetail: 'none', idPrefix: ''} as const;
   return samples.map(({turns: [turn]}) => JSON.stringify(requestBody(turn, options)));
 }
 
@@ -111,9 +113,10 @@ async function runAutocannon(
             ...(bodies !== null && {body: bodies[(index - 1) % bodies.length]}),
           };
         },
-        onResponse: (status, body, contextOfRequest) => {
+        onResponse: (status, body, contextOfRequest, headers = {}) => {
           const {sentMs, index: place} = contextOfRequest as {sentMs: number; index: number};
-          onRecord(recordOf({index: place, sentMs, status, body}));
+          const isJson = bodies !== null || /json/i.test(String((headers as Record<string, unknown>)['content-type']));
+          onRecord(recordOf({index: place, sentMs, status, body, isJson}));
         },
       },
     ],
@@ -123,7 +126,9 @@ async function runAutocannon(
   terminal.interrupt.addEventListener('abort', stop);
   const result = await instance;
   terminal.interrupt.removeEventListener('abort', stop);
-  for (let lost = 0; lost < result.errors; lost++) onRecord(connectionFailure(index++));
+  const {errors, timeouts} = result;
+  for (let count = 0; count < timeouts; count++) onRecord(failedRecord(index++, noAnswerInTime));
+  for (let count = timeouts; count < errors; count++) onRecord(failedRecord(index++, noConnection));
   return result.requests.sent;
 }
 
@@ -131,43 +136,45 @@ function headersOf(headers: Record<string, string>, bodies: string[] | null): Re
   return {...headers, ...(bodies !== null && {'content-type': 'application/json'})};
 }
 
-function recordOf({
-  index,
-  sentMs,
-  status,
-  body,
-}: {
+interface HttpResponse {
   index: number;
   sentMs: number;
   status: number;
   body: string;
-}): RequestRecord {
-  const endedMs = nowMs();
-  const record = {
-    ...openRecord(plannedAt(index), sentMs, sentMs),
-    status,
-    headersMs: endedMs,
-    firstMs: endedMs,
-    lastMs: endedMs,
-    endedMs,
-  };
-  const content = jsonOrNull(body);
-  const {error, usage} = (content ?? {}) as {
-    error?: unknown;
-    usage?: {prompt_tokens?: number; completion_tokens?: number};
-  };
-  record.promptTokens = usage?.prompt_tokens ?? null;
-  record.completionTokens = usage?.completion_tokens ?? 0;
-  record.tokenCountSource = 'usage';
-  if (status !== 200) record.failure = {type: `http_${status}`, message: body.slice(0, 200)};
-  else if (error) record.failure = {type: 'error_event', message: JSON.stringify(error)};
-  return record;
+  /** The body has to be JSON. */
+  isJson: boolean;
 }
 
-/** Autocannon says of lost connections only how many there were. */
-function connectionFailure(index: number): RequestRecord {
-  const record = openRecord(plannedAt(index), nowMs(), nowMs());
-  return {...record, failure: {type: 'connect', message: 'The connection failed or no answer came in time.'}};
+function recordOf({index, sentMs, status, body, isJson}: HttpResponse): RequestRecord {
+  const endedMs = nowMs();
+  const moments = {headersMs: endedMs, firstMs: endedMs, lastMs: endedMs, endedMs};
+  const content = jsonOrNull(body) as {
+    error?: unknown;
+    usage?: {prompt_tokens?: number; completion_tokens?: number};
+  } | null;
+  return {
+    ...openRecord(plannedAt(index), sentMs, sentMs),
+    ...moments,
+    status,
+    promptTokens: content?.usage?.prompt_tokens ?? null,
+    completionTokens: content?.usage?.completion_tokens ?? 0,
+    tokenCountSource: 'usage',
+    failure: failureOf(status, body, isJson && content === null, content?.error),
+  };
+}
+
+function failureOf(status: number, body: string, isNoJson: boolean, error: unknown): Failure | null {
+  if (status !== 200) return {type: `http_${status}`, message: messageOf(body) || 'no message'};
+  if (isNoJson) return {type: 'malformed', message: `The answer is no JSON: ${excerpt(body)}`};
+  return error ? {type: 'error_event', message: JSON.stringify(error)} : null;
+}
+
+/** Autocannon says of requests without a response only how many there were. */
+const noConnection: Failure = {type: 'connect', message: 'The connection failed.'};
+const noAnswerInTime: Failure = {type: 'timeout_total', message: 'No answer came in time.'};
+
+function failedRecord(index: number, failure: Failure): RequestRecord {
+  return {...openRecord(plannedAt(index), nowMs(), nowMs()), failure};
 }
 
 function plannedAt(index: number): PlannedRequest {

@@ -73,9 +73,9 @@ function probeRequest(body: BodyOptions): PlannedRequest {
   return {...session.turns[0], requestId: body.idPrefix};
 }
 
-function bodyOptions({settings, target, asksChunkUsage}: BenchContext, {ignoresEos}: LoadedData): BodyOptions {
+function bodyOptions({settings, target, usageDetail}: BenchContext, {ignoresEos}: LoadedData): BodyOptions {
   const idPrefix = settings.requestIdPrefix ?? `bench-${randomBytes(4).toString('hex')}-`;
-  return {settings, model: target.model, ignoresEos: ignoresEos || settings.ignoreEos, asksChunkUsage, idPrefix};
+  return {settings, model: target.model, ignoresEos: ignoresEos || settings.ignoreEos, usageDetail, idPrefix};
 }
 
 const leastPrompts = 100;

@@ -10,7 +10,7 @@ export async function countMissingTokens(records: readonly RequestRecord[], toke
   const missing = records.filter((record) => isSuccess(record) && record.completionTokens === null);
   await mapInOrder(missing, async (record) => {
     const calls = record.toolCalls.map(({name, argumentsText}) => name + argumentsText);
-    const counts = [record.content, record.reasoning, ...calls].filter((text) => text !== '');
+    const counts = [record.content, record.reasoning, record.otherTexts, ...calls].filter((text) => text !== '');
     const numTokens = await Promise.all(counts.map((text) => tokenizer.count(text)));
     record.completionTokens = numTokens.reduce((total, count) => total + count, 0);
     record.tokenCountSource = 'tokenizer';

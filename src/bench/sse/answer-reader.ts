@@ -21,8 +21,8 @@ export class AnswerReader {
   readonly #splitter = new EventSplitter();
   readonly #numChoices: number;
   readonly #finished = new Set<number>();
-  /** Completion tokens that the last running usage told. */
-  #tokensSoFar: number | null = null;
+  /** Completion tokens that the last running usage of each choice told. */
+  readonly #tokensSoFar = new Map<number, number>();
   /** Tokens of events without output, such as text that is held back: they belong to the next output. */
   #tokensHeldBack = 0;
 
@@ -40,6 +40,15 @@ export class AnswerReader {
   finish(timeMs: number): void {
     for (const data of this.#splitter.finish()) this.#take(data, timeMs);
     this.#record.failure ??= this.#whatIsMissing();
+    this.#checkChunkTokens();
+  }
+
+  /** Events that carry more tokens than there are were counted another way: then each event is one of its own. */
+  #checkChunkTokens(): void {
+    const {chunkTokens, completionTokens} = this.#record;
+    const sum = chunkTokens.reduce<number>((total, numTokens) => total + (numTokens ?? 0), 0);
+    const isOneSided = chunkTokens.some((numTokens) => numTokens === null || numTokens < 0);
+    if (isOneSided || sum > (completionTokens ?? sum)) chunkTokens.fill(null);
   }
 
   #whatIsMissing(): Failure | null {
@@ -86,17 +95,25 @@ export class AnswerReader {
     }
   }
 
-  /** @returns tokens since the last running usage; null when this event has none */
-  #takeUsage({usage}: StreamChunk): number | null {
+  /** @returns tokens since the last running usage; null when this event does not tell */
+  #takeUsage({usage, hasChoices, choiceIndex}: StreamChunk): number | null {
     if (usage === null) return null;
     const record = this.#record;
     record.promptTokens = usage.promptTokens ?? record.promptTokens;
     record.cachedTokens = usage.cachedTokens ?? record.cachedTokens;
     if (usage.completionTokens === null) return null;
-    const numNew = usage.completionTokens - (this.#tokensSoFar ?? 0);
-    this.#tokensSoFar = usage.completionTokens;
-    record.completionTokens = usage.completionTokens;
     record.tokenCountSource = 'usage';
+    if (this.#numChoices === 1) return this.#countUp(0, usage.completionTokens);
+    // With several choices the usage of an event is that of its choice, and the one without choices is the sum.
+    if (hasChoices && choiceIndex !== null) return this.#countUp(choiceIndex, usage.completionTokens);
+    record.completionTokens = usage.completionTokens;
+    return null;
+  }
+
+  #countUp(choice: number, numTokens: number): number {
+    const numNew = numTokens - (this.#tokensSoFar.get(choice) ?? 0);
+    this.#tokensSoFar.set(choice, numTokens);
+    this.#record.completionTokens = (this.#record.completionTokens ?? 0) + numNew;
     return numNew;
   }
 
@@ -104,12 +121,13 @@ export class AnswerReader {
     const record = this.#record;
     record.firstMs ??= timeMs;
     if (chunk.hasAnswer) record.firstAnswerMs ??= timeMs;
-    if (chunk.reasoning !== '') record.hasReasoning = true;
+    if (chunk.hasReasoning) record.hasReasoning = true;
     record.outputTimesMs.push(timeMs);
     record.chunkTokens.push(numTokens === null ? null : numTokens + this.#tokensHeldBack);
     this.#tokensHeldBack = 0;
     record.content += chunk.content;
     record.reasoning += chunk.reasoning;
+    record.otherTexts += chunk.otherTexts;
     for (const piece of chunk.toolCalls) addToolCallPiece(record.toolCalls, piece);
   }
 }
@@ -122,6 +140,8 @@ function addToolCallPiece(calls: RequestRecord['toolCalls'], {index, id, name, a
   call.argumentsText += argumentsText;
 }
 
+/** One line, not too long. */
 export function excerpt(text: string): string {
-  return text.length <= maxExcerpt ? text : `${text.slice(0, maxExcerpt)}…`;
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length <= maxExcerpt ? line : `${line.slice(0, maxExcerpt)}…`;
 }

@@ -5,15 +5,19 @@
 import type {Dispatcher} from 'undici';
 import {nowMs} from '../../core/util/clock.ts';
 import type {Failure, PlannedRequest, RequestRecord} from '../request-record.ts';
-import {AnswerReader, excerpt} from './answer-reader.ts';
+import {AnswerReader} from './answer-reader.ts';
+import type {ReadCost} from './read-cost.ts';
+import {type AnswerHeaders, isPlainStream, notStreamMessage, refusalMessage} from './refusal.ts';
 import {RequestTimers, type TimeLimits} from './time-limits.ts';
 
 /** Most bytes that are read of an answer that is no stream of events. */
 const maxRefusalBytes = 16_384;
+/** How long a server may take to end an answer after its `[DONE]`; then the connection is given up. */
+const lingerMs = 500;
 
 /** An answer that is no stream: what it says about itself, and its bytes. */
 interface Refusal {
-  contentType: string;
+  headers: AnswerHeaders;
   pieces: Buffer[];
   numBytes: number;
 }
@@ -24,15 +28,23 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #record: RequestRecord;
   readonly #reader: AnswerReader;
   readonly #timers: RequestTimers;
+  readonly #readCost: ReadCost;
   readonly #cancelAfterEvents: number;
   #resolve: () => void = () => {};
   #controller: Dispatcher.DispatchController | null = null;
   #isOver = false;
   /** Null while the answer is a stream. */
   #refusal: Refusal | null = null;
+  /** Runs from `[DONE]` to the end of the answer. */
+  #linger: NodeJS.Timeout | undefined;
 
-  constructor(record: RequestRecord, {body: {n}, cancelAfterEvents}: PlannedRequest, limits: TimeLimits) {
+  constructor(
+    record: RequestRecord,
+    {body: {n}, cancelAfterEvents}: PlannedRequest,
+    {limits, readCost}: {limits: TimeLimits; readCost: ReadCost},
+  ) {
     this.#record = record;
+    this.#readCost = readCost;
     this.#reader = new AnswerReader(record, {numChoices: typeof n === 'number' ? n : 1});
     this.#cancelAfterEvents = cancelAfterEvents ?? Number.POSITIVE_INFINITY;
     this.#timers = new RequestTimers(limits, (failure) => this.#abandon(failure));
@@ -52,25 +64,20 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isOver) controller.abort(new Error('given up before it was sent'));
   }
 
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    statusCode: number,
-    headers: Record<string, string | string[] | undefined>,
-  ): void {
+  onResponseStart(_controller: Dispatcher.DispatchController, statusCode: number, headers: AnswerHeaders): void {
     if (this.#isOver || statusCode < 200) return;
     this.#record.headersMs = nowMs();
     this.#record.status = statusCode;
-    const contentType = String(headers['content-type'] ?? 'none');
-    if (statusCode !== 200 || !contentType.includes('text/event-stream')) {
-      this.#refusal = {contentType, pieces: [], numBytes: 0};
-    }
+    if (statusCode !== 200 || !isPlainStream(headers)) this.#refusal = {headers, pieces: [], numBytes: 0};
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, bytes: Buffer): void {
     if (this.#isOver) return;
     const timeMs = nowMs();
+    this.#readCost.note(this, timeMs);
     if (this.#refusal !== null) return this.#takeRefusal(this.#refusal, bytes);
     this.#reader.push(bytes, timeMs);
+    if (this.#record.doneMs !== null) return this.#awaitEnd(this.#record.doneMs);
     this.#timers.noteRead(this.#record.firstMs !== null);
     if (this.#record.outputTimesMs.length >= this.#cancelAfterEvents) this.cancel();
   }
@@ -84,6 +91,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#isOver) return;
+    // What breaks behind the whole answer is no fault of it.
+    if (this.#record.doneMs !== null) return this.onResponseEnd();
     this.#record.failure ??= this.#refusal === null ? this.#failureOf(error) : this.#failureBy(this.#refusal);
     this.#end();
   }
@@ -94,14 +103,21 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (refusal.numBytes > maxRefusalBytes) this.#abandon(this.#failureBy(refusal));
   }
 
-  #failureBy({contentType, pieces}: Refusal): Failure {
+  /** Some servers send all and then keep the answer open. */
+  #awaitEnd(doneMs: number): void {
+    this.#timers.stop();
+    this.#linger ??= setTimeout(() => {
+      this.#reader.finish(doneMs);
+      this.#end(doneMs);
+      this.#controller?.abort(new Error('the answer did not end after [DONE]'));
+    }, lingerMs);
+  }
+
+  #failureBy({headers, pieces}: Refusal): Failure {
     const {status} = this.#record;
-    const text = Buffer.concat(pieces).toString('utf8');
-    if (status !== 200) return {type: `http_${status ?? 0}`, message: messageOf(text)};
-    return {
-      type: 'malformed',
-      message: `The answer is no event stream (content-type ${contentType}): ${excerpt(text)}`,
-    };
+    const bytes = Buffer.concat(pieces);
+    if (status !== 200) return {type: `http_${status ?? 0}`, message: refusalMessage(bytes.toString('utf8'), headers)};
+    return {type: 'malformed', message: notStreamMessage(bytes, headers)};
   }
 
   #failureOf(error: Error): Failure {
@@ -118,21 +134,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(new Error(failure?.message ?? 'given up'));
   }
 
-  #end(): void {
+  #end(atMs = nowMs()): void {
     this.#isOver = true;
     this.#timers.stop();
-    this.#record.endedMs = nowMs();
+    clearTimeout(this.#linger);
+    this.#record.endedMs = atMs;
     this.#resolve();
-  }
-}
-
-/** The message of an error body in the form of OpenAI, else its text. */
-function messageOf(text: string): string {
-  try {
-    const {error, detail} = JSON.parse(text) as {error?: {message?: unknown} | string; detail?: unknown};
-    const message = typeof error === 'object' ? error.message : (error ?? detail);
-    return typeof message === 'string' ? message : excerpt(text);
-  } catch {
-    return excerpt(text);
   }
 }

@@ -18,9 +18,15 @@ export interface StreamChunk {
   hasOutput: boolean;
   /** Output that is no reasoning. */
   hasAnswer: boolean;
+  hasReasoning: boolean;
+  /** The choice that this event is about; null for none and for several. */
+  choiceIndex: number | null;
+  /** Of the first choice, as all texts but `otherTexts`. */
   content: string;
   reasoning: string;
   toolCalls: readonly ToolCallPiece[];
+  /** What the other choices say, of whatever kind; for counts only. */
+  otherTexts: string;
   finishes: readonly {index: number; reason: string}[];
   usage: {promptTokens: number | null; completionTokens: number | null; cachedTokens: number | null} | null;
   /** Message of an error event, else null. */
@@ -37,26 +43,32 @@ export function readChunk(data: string): StreamChunk | null {
   const hasError = error !== undefined && error !== null;
   if (!Array.isArray(choices ?? [])) return null;
   const chunk = emptyChunk(usageOf(usage), hasError ? messageOf(error) : null);
-  for (const choice of (choices ?? []) as unknown[]) {
+  const given = (choices ?? []) as unknown[];
+  for (const choice of given) {
     if (!isObject(choice)) return null;
     takeChoice(chunk, choice);
+    chunk.choiceIndex = given.length === 1 ? numberOr(choice.index, 0) : null;
   }
-  chunk.hasOutput ||= chunk.hasAnswer || chunk.reasoning !== '';
+  chunk.hasOutput ||= chunk.hasAnswer || chunk.hasReasoning;
   return chunk;
 }
 
 type OpenChunk = {-readonly [Key in keyof StreamChunk]: StreamChunk[Key]};
 
 const none: readonly never[] = [];
+const noFields: Fields = {};
 
 function emptyChunk(usage: StreamChunk['usage'], error: string | null): OpenChunk {
   return {
     hasChoices: false,
     hasOutput: false,
     hasAnswer: false,
+    hasReasoning: false,
+    choiceIndex: null,
     content: '',
     reasoning: '',
     toolCalls: none,
+    otherTexts: '',
     finishes: none,
     usage,
     error,
@@ -64,33 +76,32 @@ function emptyChunk(usage: StreamChunk['usage'], error: string | null): OpenChun
 }
 
 function takeChoice(chunk: OpenChunk, choice: Fields): void {
-  const {index, text, finish_reason: reason, token_ids: tokenIds, delta} = choice;
+  const {index, text, finish_reason: reason, token_ids: tokenIds} = choice;
+  const place = numberOr(index, 0);
+  const delta = isObject(choice.delta) ? choice.delta : noFields;
+  // Some servers know reasoning by the older name only, some fill in one of the two.
+  const reasoning = textOf(delta.reasoning) || textOf(delta.reasoning_content);
+  const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls.filter(isObject).map(toolCallPiece) : none;
+  const answer = textOf(text) + textOf(delta.content);
   chunk.hasChoices = true;
-  addContent(chunk, text);
-  if (isObject(delta)) takeDelta(chunk, delta);
+  if (answer !== '' || isText(delta.refusal) || calls.length > 0) chunk.hasAnswer = true;
+  if (reasoning !== '') chunk.hasReasoning = true;
   if (Array.isArray(tokenIds) && tokenIds.length > 0) chunk.hasOutput = true;
-  if (isText(reason)) chunk.finishes = [...chunk.finishes, {index: numberOr(index, 0), reason}];
+  if (isText(reason)) chunk.finishes = [...chunk.finishes, {index: place, reason}];
+  if (place === 0) addTexts(chunk, answer, reasoning, calls);
+  else
+    chunk.otherTexts +=
+      answer + reasoning + calls.map(({name, argumentsText}) => (name ?? '') + argumentsText).join('');
 }
 
-function takeDelta(chunk: OpenChunk, delta: Fields): void {
-  addContent(chunk, delta.content);
-  const reasoning = delta.reasoning ?? delta.reasoning_content;
-  if (isText(reasoning)) chunk.reasoning += reasoning;
-  if (isText(delta.refusal)) chunk.hasAnswer = true;
-  const calls = delta.tool_calls;
-  if (!Array.isArray(calls) || calls.length === 0) return;
-  chunk.toolCalls = [...chunk.toolCalls, ...calls.filter(isObject).map(toolCallPiece)];
-  chunk.hasAnswer = true;
-}
-
-function addContent(chunk: OpenChunk, text: unknown): void {
-  if (!isText(text)) return;
-  chunk.content += text;
-  chunk.hasAnswer = true;
+function addTexts(chunk: OpenChunk, answer: string, reasoning: string, calls: readonly ToolCallPiece[]): void {
+  chunk.content += answer;
+  chunk.reasoning += reasoning;
+  if (calls.length > 0) chunk.toolCalls = [...chunk.toolCalls, ...calls];
 }
 
 function toolCallPiece({index, id, function: called}: Fields): ToolCallPiece {
-  const {name, arguments: argumentsText} = isObject(called) ? called : ({} as Fields);
+  const {name, arguments: argumentsText} = isObject(called) ? called : noFields;
   return {
     index: numberOr(index, 0),
     id: isText(id) ? id : null,
@@ -130,6 +141,10 @@ function isObject(value: unknown): value is Fields {
 /** A text with something in it. */
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function numberOr<T>(value: unknown, otherwise: T): number | T {

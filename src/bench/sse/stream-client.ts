@@ -4,10 +4,12 @@
  * The clock is read before anything is parsed.
  */
 import {setMaxListeners} from 'node:events';
+import {setImmediate as nextTurn} from 'node:timers/promises';
 import {Agent, type Dispatcher} from 'undici';
 import {nowMs} from '../../core/util/clock.ts';
 import {openRecord, type PlannedRequest, type RequestRecord} from '../request-record.ts';
 import {Exchange} from './exchange.ts';
+import {ReadCost} from './read-cost.ts';
 import type {TimeLimits} from './time-limits.ts';
 
 export interface StreamClientOptions {
@@ -28,6 +30,7 @@ export class StreamClient {
   readonly #headers: Record<string, string>;
   readonly #limits: TimeLimits;
   readonly #agent: Agent;
+  readonly readCost = new ReadCost();
 
   constructor({url, headers, maxConnections, isInsecure, limits}: StreamClientOptions) {
     const {origin, pathname, search} = new URL(url);
@@ -47,7 +50,7 @@ export class StreamClient {
   async send(request: PlannedRequest, plannedMs: number, signal: AbortSignal): Promise<RequestRecord> {
     const body = JSON.stringify(request.body);
     const record = openRecord(request, plannedMs, nowMs());
-    const exchange = new Exchange(record, request, this.#limits);
+    const exchange = new Exchange(record, request, {limits: this.#limits, readCost: this.readCost});
     const cancel = () => exchange.cancel();
     // Each request under way listens, which may be thousands.
     setMaxListeners(0, signal);
@@ -56,6 +59,7 @@ export class StreamClient {
     else this.#dispatch(exchange, request.requestId, body);
     await exchange.ended;
     signal.removeEventListener('abort', cancel);
+    await closingsAreSeen();
     return record;
   }
 
@@ -67,4 +71,13 @@ export class StreamClient {
     const headers = {...this.#headers, 'x-request-id': requestId};
     this.#agent.dispatch({...this.#target, headers, body}, exchange);
   }
+}
+
+/**
+ * A server may close a connection right behind an answer without having said so. The next request goes out when that has
+ * been read, and not into a connection that is closed already: first come the reads of this turn, then those of the next.
+ */
+async function closingsAreSeen(): Promise<void> {
+  await nextTurn();
+  await nextTurn();
 }

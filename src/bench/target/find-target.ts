@@ -3,6 +3,7 @@ import {setTimeout as delay} from 'node:timers/promises';
 import * as z from 'zod';
 import {ServingError, UsageError} from '../../core/errors.ts';
 import type {BenchSettings} from '../bench-settings.ts';
+import {statusHint} from './fault-hints.ts';
 import {type HttpClient, jsonOf} from './http-client.ts';
 
 export interface Target {
@@ -15,8 +16,8 @@ export interface Target {
   model: string;
   /** As results name it. */
   modelId: string;
-  /** The server has a list of models, and this is not in it. */
-  isUnlisted: boolean;
+  /** Names of its models; null when the server has no such list. */
+  listedModels: string[] | null;
   maxModelLen: number | null;
   serverVersion: string | null;
 }
@@ -43,9 +44,9 @@ export function givenBaseUrl({baseUrl, host, port}: Pick<BenchSettings, 'baseUrl
   return `http://${name}:${port ?? 8000}`;
 }
 
-/** `http://host/v1` and `http://host` are the same server: endpoints bring the version. */
+/** `http://host/v1` and `http://host` are the same server: endpoints bring the version, also where one was given whole. */
 function withoutVersion(url: string): string {
-  return url.replace(/\/+$/, '').replace(/\/v1$/, '');
+  return url.replace(/\/+$/, '').replace(/\/v1(?:\/(?:chat\/)?completions)?$/, '');
 }
 
 /**
@@ -68,7 +69,7 @@ export async function findTarget(settings: BenchSettings, client: HttpClient): P
     url: client.baseUrl + endpoint,
     model: model ?? '',
     modelId: settings.model ?? found?.id ?? model ?? '',
-    isUnlisted: models?.every(({id}) => id !== model) ?? false,
+    listedModels: models?.map(({id}) => id) ?? null,
     maxModelLen: found?.max_model_len ?? null,
     serverVersion: await serverVersion(client),
   };
@@ -92,7 +93,8 @@ async function waitUntilReady(client: HttpClient, seconds: number): Promise<void
 async function listModels(client: HttpClient) {
   const answer = await client.get('/v1/models');
   if (answer.status === 401 || answer.status === 403) {
-    throw new ServingError(`${client.baseUrl} answers ${answer.status}: it wants a key. Give it with --api-key.`);
+    const asked = {url: client.baseUrl, model: '', listedModels: null, hasKey: client.hasKey};
+    throw new ServingError(`${client.baseUrl} answers ${answer.status}\n${statusHint(answer.status, asked)}`);
   }
   const parsed = modelsSchema.safeParse(jsonOf(answer));
   return parsed.success ? parsed.data.data : null;

@@ -1,10 +1,12 @@
 /** Small requests to the server under test beside the measured ones: models, tokens, metrics, a probe. */
 import {Agent} from 'undici';
 import {ServingError} from '../../core/errors.ts';
+import {connectionHint} from './fault-hints.ts';
 
 export interface HttpAnswer {
   status: number;
   text: string;
+  contentType: string;
 }
 
 export interface HttpClientOptions {
@@ -38,6 +40,16 @@ export class HttpClient {
     return this.#agent.destroy();
   }
 
+  get hasKey(): boolean {
+    return 'authorization' in this.#headers;
+  }
+
+  #noAnswer({href, origin, pathname}: URL, cause: Error): ServingError {
+    const asked = {url: href, model: '', listedModels: null, hasKey: this.hasKey};
+    const lines = [`No answer from ${origin}${pathname}: ${reasonOf(cause)}`, connectionHint(codeOf(cause), asked)];
+    return new ServingError(lines.filter((line) => line !== null).join('\n'), {cause});
+  }
+
   /** @throws ServingError when there is no answer at all */
   async #request(path: string, method: 'GET' | 'POST', body: string | null): Promise<HttpAnswer> {
     const url = new URL(this.baseUrl + path);
@@ -50,16 +62,26 @@ export class HttpClient {
         body,
         signal: AbortSignal.timeout(timeoutMs),
       });
-      return {status: response.statusCode, text: await response.body.text()};
+      const contentType = String(response.headers['content-type'] ?? '');
+      return {status: response.statusCode, text: await response.body.text(), contentType};
     } catch (cause) {
-      throw new ServingError(`No answer from ${url.origin}${url.pathname}: ${reasonOf(cause as Error)}`, {cause});
+      throw this.#noAnswer(url, cause as Error);
     }
   }
 }
 
-function reasonOf(error: Error & {code?: unknown}): string {
+/** Errors whose code is missing or a number. */
+const namedErrors = ['TimeoutError', 'HTTPParserError'];
+
+/** For the table of hints. */
+function codeOf({name, code}: Error & {code?: unknown}): string {
+  return typeof code !== 'string' || namedErrors.includes(name) ? name : code;
+}
+
+function reasonOf(error: Error): string {
   if (error.name === 'TimeoutError') return `nothing came within ${timeoutMs / 1000} s`;
-  return typeof error.code === 'string' && error.code.startsWith('E') ? error.code : error.message;
+  const code = codeOf(error);
+  return /^E[A-Z_]+$/.test(code) ? code : error.message;
 }
 
 /** The body as JSON of unknown form; null when it is none or the status is not 200. */

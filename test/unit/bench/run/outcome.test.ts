@@ -31,12 +31,20 @@ it('failureGroups counts types, keeps three different messages and the first tim
     ...answeredRecord([], {plannedMs: 1000, endedMs}),
     failure: {type: 'connect', message} as const,
   });
-  const groups = failureGroups(['a', 'a', 'b', 'c', 'd'].map((message, index) => failed(message, 1500 + index)));
-  expect(groups).toEqual([{type: 'connect', count: 5, examples: ['a', 'b', 'c'], firstAtSeconds: 0.5}]);
+  const asked = {url: 'http://host:1/v1/chat/completions', model: 'm', listedModels: null, hasKey: false};
+  const messages = ['ECONNREFUSED: a', 'ECONNREFUSED: a', 'b', 'c', 'd'];
+  const groups = failureGroups(
+    messages.map((message, index) => failed(message, 1500 + index)),
+    asked,
+  );
+  const hint = 'nothing listens at host:1: start the server, or give its address with --url';
+  expect(groups).toEqual([
+    {type: 'connect', count: 5, examples: ['ECONNREFUSED: a', 'b', 'c'], hint, firstAtSeconds: 0.5},
+  ]);
 });
 
 describe('verdictOf', () => {
-  const health = {loopDelayP99Ms: 1, gcPauseMs: 0, cpuPercent: 5, runQueueWaitPercent: 2};
+  const health = {loopDelayP99Ms: 1, gcPauseMs: 0, cpuPercent: 5, runQueueWaitPercent: 2, readCostMs: null};
   it.each([
     ['ok', {}, 20],
     ['strained', {loopDelayP99Ms: 6}, 20],

@@ -45,6 +45,15 @@ describe('moments', () => {
     expect(record).toMatchObject({firstMs: 10, firstAnswerMs: 20, hasReasoning: true, reasoning: 'hm', content: 'yes'});
   });
 
+  it('takes reasoning from whichever of its two names says something', () => {
+    const thoughts = [
+      {reasoning: '', reasoning_content: 'a'},
+      {reasoning: 'b', reasoning_content: 'b'},
+    ];
+    const record = read([...thoughts.map((delta) => ({choices: [{delta}]})), text('yes'), end, done]);
+    expect(record).toMatchObject({reasoning: 'ab', firstMs: 10, firstAnswerMs: 30});
+  });
+
   it('counts calls, token ids and texts of completions as output', () => {
     const call = (delta: object) => ({choices: [{delta: {tool_calls: [{index: 0, ...delta}]}}]});
     const record = read([
@@ -64,6 +73,28 @@ describe('moments', () => {
     const record = read([role, text('a', usage(1)), text('bcd', usage(4)), end, {choices: [], usage: usage(4)}, done]);
     expect(record.chunkTokens).toEqual([1, 3]);
     expect(read([text('a'), end, {choices: [], usage: usage(1)}, done]).chunkTokens).toEqual([null]);
+  });
+
+  it('counts the tokens of each choice on its own, and all of them at the end', () => {
+    const of = (index: number, content: string, tokens: number, finish_reason: string | null = null) => ({
+      choices: [{index, delta: {content}, finish_reason}],
+      usage: usage(tokens),
+    });
+    const reads = [of(0, 'a', 1), of(1, 'X', 2), of(0, 'b', 3, 'stop'), of(1, 'Y', 5, 'stop')];
+    const record = read([...reads, {choices: [], usage: usage(8)}, done], 2);
+    expect(record).toMatchObject({chunkTokens: [1, 2, 2, 3], completionTokens: 8, content: 'ab', otherTexts: 'XY'});
+    expect(read([...reads, done], 2).completionTokens).toBe(8);
+  });
+
+  it('trusts no running counts that make more tokens than there are', () => {
+    const counted = (index: number, tokens: number) => ({
+      choices: [{index, delta: {content: 'x'}, finish_reason: 'stop'}],
+      usage: usage(tokens),
+    });
+    const record = read([counted(0, 1), counted(1, 2), counted(0, 3), {choices: [], usage: usage(3)}, done], 2);
+    expect(record).toMatchObject({chunkTokens: [null, null, null], completionTokens: 3});
+    const lastOnly = read([text('a'), text('b'), text('c', usage(3)), end, done]);
+    expect(lastOnly).toMatchObject({chunkTokens: [null, null, null], completionTokens: 3});
   });
 
   it('reads usage that comes together with the last choice', () => {

@@ -9,7 +9,7 @@ const target = (maxModelLen: number | null): Target => ({
   url: 'http://host/v1/chat/completions',
   model: 'm',
   modelId: 'm',
-  isUnlisted: false,
+  listedModels: null,
   maxModelLen,
   serverVersion: null,
 });

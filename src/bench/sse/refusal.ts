@@ -1,0 +1,48 @@
+/** What an answer that is no stream of events says: in its body, and in what only its headers tell. */
+import {excerpt} from './answer-reader.ts';
+
+export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+export function isPlainStream(headers: AnswerHeaders): boolean {
+  return headerText(headers, 'content-type').includes('text/event-stream') && encodingOf(headers) === null;
+}
+
+function headerText(headers: AnswerHeaders, name: string): string {
+  return String(headers[name] ?? '').toLowerCase();
+}
+
+/** Null when the bytes are those of the answer itself, as was asked for. */
+function encodingOf(headers: AnswerHeaders): string | null {
+  const encoding = headerText(headers, 'content-encoding');
+  return encoding === '' || encoding === 'identity' ? null : encoding;
+}
+
+export function notStreamMessage(bytes: Buffer, headers: AnswerHeaders): string {
+  const encoding = encodingOf(headers);
+  if (encoding !== null)
+    return `The answer is compressed (${encoding}), which was not asked for and hides when events come.`;
+  const contentType = headerText(headers, 'content-type') || 'none';
+  return `The answer is no event stream (content-type ${contentType}): ${excerpt(bytes.toString('utf8'))}`;
+}
+
+/** What the server says, and what only its headers say: where it went, when to come again. */
+export function refusalMessage(text: string, headers: AnswerHeaders): string {
+  const {location, 'retry-after': retryAfter} = headers;
+  const parts = [
+    messageOf(text),
+    ...(location === undefined ? [] : [`moved to ${location}`]),
+    ...(retryAfter === undefined ? [] : [`retry after ${retryAfter} s`]),
+  ];
+  return parts.filter((part) => part !== '').join('; ') || 'no message';
+}
+
+/** The message of an error body in the form of OpenAI, else its text. */
+export function messageOf(text: string): string {
+  try {
+    const {error, detail} = JSON.parse(text) as {error?: {message?: unknown} | string; detail?: unknown};
+    const message = typeof error === 'object' ? error.message : (error ?? detail);
+    return typeof message === 'string' ? message : excerpt(text);
+  } catch {
+    return excerpt(text);
+  }
+}
