@@ -256,7 +256,7 @@ describe('token counts', () => {
 
 describe('streams', () => {
   it.each(['odd-lines', 'bytewise'] as const)(
-    'are read in any legal form, exactly: %s (PR-bench-07, 08)',
+    'are read in any legal form, exactly: %s (PR-bench-07, PR-bench-08)',
     async (form) => {
       const script = {behaviours: [answer({form, token: '你好🙂é ', gapMs: 5, hasDone: form === 'bytewise'})]};
       const {code, result} = await bench(script, ['--num-prompts', '2', '--concurrency', '1']);
@@ -380,6 +380,25 @@ describe('a server of its own', () => {
 });
 
 describe('results', () => {
+  it('show percentiles and the maximum beside each mean by default (PR-bench-06)', async () => {
+    const script = {behaviours: [answer({ttftMs: 20, gapMs: 5}), answer({ttftMs: 300, gapMs: 5})]};
+    const {stdout} = await withScriptedServer(script, ({url}) =>
+      runProgram(['bench', '--url', url, '--num-prompts', '20', '--input-len', '8', '--no-progress']),
+    );
+    const valueOf = (label: string) => {
+      const line = stdout.split('\n').find((candidate) => candidate.startsWith(`${label} (ms):`));
+      return Number(line?.slice(41));
+    };
+    for (const metric of ['TTFT', 'TPOT', 'ITL', 'E2EL']) {
+      const values = ['Median', 'P90', 'P99', 'Max'].map((name) => valueOf(`${name} ${metric}`));
+      expect(values, stdout).toEqual([...values].sort((a, b) => a - b));
+      expect(values[0]).toBeGreaterThan(0);
+      expect(valueOf(`Mean ${metric}`)).toBeLessThanOrEqual(valueOf(`Max ${metric}`));
+    }
+    expect(valueOf('Max TTFT')).toBeGreaterThanOrEqual(299);
+    expect(valueOf('P90 TTFT')).toBeGreaterThanOrEqual(299);
+  });
+
   it('have the keys of vLLM, in order, and lead back to the data set (PR-bench-10)', async () => {
     const folder = await createTemporaryFolder();
     const path = join(folder, 'data.jsonl');
