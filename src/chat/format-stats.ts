@@ -18,6 +18,11 @@ export function tokenCount(count: number): string {
   return `${count} ${count === 1 ? 'token' : 'tokens'}`;
 }
 
+/** `42.1 tok/s`; null when it is not known. */
+export function speedText(tokensPerSecond: number | null): string | null {
+  return tokensPerSecond === null ? null : `${tokensPerSecond.toFixed(1)} tok/s`;
+}
+
 /** The line of `--stats`. */
 export function statsLine(stats: AnswerStats): string {
   const {promptTokens, completionTokens, timeToFirstTokenMs, tokensPerSecond, tokensPerSecondOverall} = stats;
@@ -25,7 +30,7 @@ export function statsLine(stats: AnswerStats): string {
     promptTokens === null ? null : `prompt ${tokenCount(promptTokens)}`,
     `answer ${tokenCount(completionTokens)}`,
     timeToFirstTokenMs === null ? null : `TTFT ${shortTime(timeToFirstTokenMs)}`,
-    tokensPerSecond === null ? null : `${tokensPerSecond.toFixed(1)} tok/s`,
+    speedText(tokensPerSecond),
     tokensPerSecondOverall === null ? null : `TPS ${tokensPerSecondOverall.toFixed(1)}`,
   ];
   return parts.filter((part) => part !== null).join(' · ');

@@ -16,7 +16,9 @@ import {keyHelp} from './input/key-help.ts';
 import {editOutside, showInPager} from './outside-programs.ts';
 import {ChatScreen} from './screen/chat-screen.tsx';
 import {CodeColours} from './screen/highlight.ts';
-import {doesReflow, LiveFrame} from './screen/live-frame.ts';
+import {doesReflow, LiveTerminal} from './screen/live-terminal.ts';
+import {usableWidth} from './screen/pen.ts';
+import {settleLines} from './screen/settle-lines.ts';
 import {createPaint, type Paint, paintNone} from './screen/spans.ts';
 import type {TalkStart} from './sessions/open-talk.ts';
 import {sessionFolder} from './sessions/session-store.ts';
@@ -32,12 +34,15 @@ const lastFrameMs = 80;
 const showCursor = '\u001b[?25h';
 const pasteMarksOn = '\u001b[?2004h';
 const pasteMarksOff = '\u001b[?2004l';
-const clearVisible = '\u001b[H\u001b[J';
 
 /** @returns the exit code */
 export async function runScreen(options: ChatRunOptions, start: TalkStart, terminal: ChatTerminal): Promise<number> {
   const {stdout, stdin} = terminal;
-  const store = new ScreenStore(initialView(terminal.version, options));
+  const windowSize = () => ({columns: stdout.columns || 80, rows: stdout.rows || 24});
+  const store = new ScreenStore(initialView(terminal.version, options), {
+    settle: (state) => settleLines(state, usableWidth(windowSize().columns)),
+  });
+  const liveTerminal = new LiveTerminal(stdout, {reflows: doesReflow(terminal.env)});
   const history = await InputHistory.open(options.save ? join(sessionFolder(terminal.env), '..', 'history') : null);
   const input = new InputModel(history);
   const tools = await openTools(options, terminal.folder);
@@ -48,31 +53,28 @@ export async function runScreen(options: ChatRunOptions, start: TalkStart, termi
   const left = new Promise<void>((resolve) => (leave = resolve));
   const chat = new ChatController({
     ...{backend, start, tools, options, folder: terminal.folder, retries},
-    tell: (news) => showNews(news, {store, input, terminal, leave}),
+    tell: (news) => showNews(news, {store, input, terminal, liveTerminal, leave}),
     approve: (call, signal) => store.askApproval(call, signal),
     keyHelp,
   });
   const colours = new CodeColours();
   const paint = choosePaint(options.theme, terminal);
-  const liveFrame = new LiveFrame(stdout.columns);
-  const eraseWrapped = () => void stdout.write(liveFrame.eraseFor(stdout.columns));
-  // Ahead of Ink, which listens from `render` on.
-  if (doesReflow(terminal.env)) stdout.on('resize', eraseWrapped);
   stdout.write(pasteMarksOn);
   const app = render(
     <ChatScreen
       store={store}
       input={input}
-      actions={actionsOf(chat, {store, terminal, leave})}
+      actions={actionsOf(chat, {store, terminal, liveTerminal, leave})}
       paint={paint}
       colours={colours}
       toolsText={() => toolsText(tools)}
-      liveFrame={liveFrame}
+      terminal={liveTerminal}
+      windowSize={windowSize}
     />,
-    // Incremental drawing loses lines when static text and a moved cursor come together.
+    // Of a stream Ink uses no more than the live terminal has.
     {
-      ...{stdout, stdin, exitOnCtrlC: false, patchConsole: true, incrementalRendering: false, maxFps: 30},
-      onRender: () => liveFrame.drew(),
+      ...{stdout: liveTerminal as unknown as NodeJS.WriteStream, stdin},
+      ...{exitOnCtrlC: false, patchConsole: true, incrementalRendering: false, maxFps: 30},
     },
   );
   terminal.interrupt.addEventListener('abort', leave);
@@ -92,7 +94,6 @@ export async function runScreen(options: ChatRunOptions, start: TalkStart, termi
     store.flush();
     await delay(lastFrameMs);
     app.unmount();
-    stdout.off('resize', eraseWrapped);
     stdout.write(pasteMarksOff);
     await Promise.all([backend.close(), tools.close()]);
   }
@@ -116,18 +117,22 @@ async function tellReady(chat: ChatController, {earlierModel}: TalkStart, store:
 interface ScreenParts {
   store: ScreenStore;
   terminal: ChatTerminal;
+  liveTerminal: LiveTerminal;
   leave: () => void;
 }
 
-function showNews(news: ChatNews, {store, input, terminal, leave}: ScreenParts & {input: InputModel}): void {
+function showNews(
+  news: ChatNews,
+  {store, input, terminal, liveTerminal, leave}: ScreenParts & {input: InputModel},
+): void {
   if (news.type === 'edit') input.setText(news.text);
   if (news.type === 'copy') terminal.stdout.write(`\u001b]52;c;${Buffer.from(news.text).toString('base64')}\u0007`);
-  if (news.type === 'clear') terminal.stdout.write(clearVisible);
+  if (news.type === 'clear') liveTerminal.clear();
   store.tell(news);
   if (news.type === 'quit') leave();
 }
 
-function actionsOf(chat: ChatController, {store, terminal, leave}: ScreenParts): InputActions {
+function actionsOf(chat: ChatController, {store, terminal, liveTerminal, leave}: ScreenParts): InputActions {
   const outside = async <T,>(run: () => T | Promise<T>): Promise<T | null> => {
     try {
       return await withoutScreen(run, store, terminal);
@@ -144,10 +149,7 @@ function actionsOf(chat: ChatController, {store, terminal, leave}: ScreenParts):
     showLastCall: () => chat.showLastCall(),
     editOutside: (text) => outside(() => editOutside(text, terminal)),
     showInPager: () => void outside(() => showInPager(lastTurnMarkdown(chat.talk), terminal)),
-    clearScreen: () => {
-      terminal.stdout.write(clearVisible);
-      store.flush();
-    },
+    clearScreen: () => liveTerminal.clear(),
     quit: leave,
   };
 }

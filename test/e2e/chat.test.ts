@@ -10,7 +10,7 @@ import {promisify} from 'node:util';
 import {afterAll, beforeAll, describe, expect, it, onTestFinished, vi} from 'vitest';
 import {hasPseudoTerminals, openPseudoTerminal} from '../support/pseudo-terminal.ts';
 import {programEnvironment, programPath, runProgram} from '../support/run-program.ts';
-import {startTalkingServer, type TalkingServer} from '../support/talking-server.ts';
+import {proseWord, startTalkingServer, type TalkingServer} from '../support/talking-server.ts';
 import {createTemporaryFolder} from '../support/temporary-folder.ts';
 
 let server: TalkingServer;
@@ -111,7 +111,8 @@ async function openScreen({columns = 80, rows = 24} = {}) {
   const screen = {
     tmux,
     send: (...keys: string[]) => tmux('send-keys', ...keys),
-    all: () => tmux('capture-pane', '-p', '-S', '-20000'),
+    all: () => tmux('capture-pane', '-p', '-J', '-S', '-20000'),
+    resize: (columns: number, rows: number) => tmux('resize-window', '-x', String(columns), '-y', String(rows)),
     bytes: () => readFileSync(log, 'utf8'),
     shows: (part: string | RegExp) =>
       vi.waitFor(() => expect(screen.all()).toMatch(part), {timeout: 20_000, interval: 50}),
@@ -171,6 +172,58 @@ describe.skipIf(!hasTmux)('chat on a screen (needs tmux)', () => {
       });
     };
     for (const columns of widths) await holdsOnce(columns);
+    expect(screen.bytes()).not.toMatch(/\u001b\[[23]J/);
+  });
+
+  it.each([
+    {name: 'from 100 to 40 columns', start: [100, 24], sizes: [[40, 24]]},
+    {
+      name: 'to and fro',
+      start: [120, 30],
+      sizes: [
+        [50, 30],
+        [100, 30],
+        [30, 30],
+        [70, 30],
+        [41, 30],
+        [100, 30],
+      ],
+    },
+    {
+      name: 'from 24 to 8 rows',
+      start: [80, 24],
+      sizes: [
+        [80, 8],
+        [80, 24],
+        [80, 5],
+        [80, 12],
+      ],
+    },
+    {
+      name: 'to 3 rows and less columns',
+      start: [80, 24],
+      sizes: [
+        [40, 3],
+        [90, 20],
+        [30, 4],
+      ],
+    },
+  ])('PR-chat-02: says each word once when the window goes $name in the middle of a paragraph', async (window) => {
+    const [columns, rows] = window.start as [number, number];
+    const screen = await openScreen({columns, rows});
+    screen.send('prose 1800 300', 'Enter');
+    await screen.shows('word100 ');
+    for (const [width, height] of window.sizes as [number, number][]) {
+      screen.resize(width, height);
+      await delay(600);
+    }
+    screen.resize(100, 24);
+    await screen.shows('You sent 14 characters');
+    const text = screen.all();
+    const words = text.match(/\b(?:word|bold)\d+\b/g);
+    expect(words, text).toEqual(Array.from({length: 1800}, (_, index) => proseWord(index).replace(/[*\s]/g, '')));
+    expect(text.match(/^history \d+$/gm)).toHaveLength(40);
+    expect(text.match(/scripted/g)).toHaveLength(1);
     expect(screen.bytes()).not.toMatch(/\u001b\[[23]J/);
   });
 

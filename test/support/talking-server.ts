@@ -41,6 +41,15 @@ const answers: Readonly<Record<string, (talk: Talk) => Promise<void> | void>> = 
       for (; sent < due; sent++) send({content: tokenText(sent)});
     }
   },
+  /** `prose 3000 500`: words as `fast` sends them, in paragraphs of 150 without line breaks and with bold ones. */
+  async prose({rest, send, response}) {
+    const [numWords = 0, perSecond = 0] = rest.split(' ').map(Number);
+    const startMs = performance.now();
+    for (let sent = 0; sent < numWords && !response.destroyed; await delay(burstMs)) {
+      const due = Math.min(numWords, Math.floor(((performance.now() - startMs) * perSecond) / 1000));
+      for (; sent < due; sent++) send({content: proseWord(sent)});
+    }
+  },
   /** `whole 2000`: so many lines of a hundred characters in one piece. */
   whole({rest, send}) {
     const lines = Array.from({length: Number(rest)}, (_, line) => `whole line ${line} `.padEnd(99, 'w '));
@@ -65,6 +74,11 @@ const answers: Readonly<Record<string, (talk: Talk) => Promise<void> | void>> = 
 function tokenText(index: number): string {
   if (index % 60 === 59) return `word${index}\n\n`;
   return `word${index}${index % 12 === 11 ? '\n' : ' '}`;
+}
+
+export function proseWord(index: number): string {
+  const word = index % 20 === 7 ? `**bold${index}` : index % 20 === 9 ? `bold${index}**` : `word${index}`;
+  return word + (index % 150 === 149 ? '\n\n' : ' ');
 }
 
 export async function startTalkingServer(): Promise<TalkingServer> {

@@ -6,13 +6,22 @@ export interface AnswerStats {
   completionTokens: number;
   /** From the question to the first output; null when there was none. */
   timeToFirstTokenMs: number | null;
-  /** `(tokens - 1) / (last - first)`; null with fewer than two. */
+  /** `(tokens - 1) / (last - first)`; null where that says nothing. */
   tokensPerSecond: number | null;
   /** Tokens over the whole time, as vLLM's `--stats` has it. */
   tokensPerSecondOverall: number | null;
   totalMs: number;
   reasoningMs: number;
   reasoningPieces: number;
+}
+
+/** What comes in a moment, or is only a few tokens, has no speed that means something. */
+const leastOfSpeed = {tokens: 5, milliseconds: 100};
+
+/** Between the first token and the last. Null when there is too little to measure. */
+export function speedOf(numTokens: number, milliseconds: number): number | null {
+  if (numTokens < leastOfSpeed.tokens || milliseconds < leastOfSpeed.milliseconds) return null;
+  return ((numTokens - 1) * 1000) / milliseconds;
 }
 
 export class AnswerClock {
@@ -53,16 +62,11 @@ export class AnswerClock {
       promptTokens: this.#usage?.promptTokens ?? null,
       completionTokens,
       timeToFirstTokenMs: this.#first === null ? null : this.#first - this.#start,
-      tokensPerSecond: this.#rate(completionTokens),
+      tokensPerSecond: speedOf(completionTokens, (this.#last ?? 0) - (this.#first ?? 0)),
       tokensPerSecondOverall: totalMs > 0 && completionTokens > 0 ? (completionTokens * 1000) / totalMs : null,
       totalMs,
       reasoningMs: this.#lastReasoning === null ? 0 : this.#lastReasoning - this.#start,
       reasoningPieces: this.#numReasoningPieces,
     };
-  }
-
-  #rate(tokens: number): number | null {
-    if (this.#first === null || this.#last === null || this.#last <= this.#first || tokens < 2) return null;
-    return ((tokens - 1) * 1000) / (this.#last - this.#first);
   }
 }

@@ -9,10 +9,10 @@ import {earlyKeys} from '../input/key-reader.ts';
 import type {ScreenStore} from '../state/screen-store.ts';
 import type {ViewItem} from '../state/view-state.ts';
 import {drawItem} from './draw-items.ts';
-import {drawActivity, drawInput, statusLine} from './draw-live.ts';
 import type {CodeColours} from './highlight.ts';
-import type {LiveFrame} from './live-frame.ts';
-import type {Pen} from './pen.ts';
+import {drawLivePart} from './live-part.ts';
+import {type LiveTerminal, liveMark} from './live-terminal.ts';
+import {type Pen, usableWidth} from './pen.ts';
 import type {Paint} from './spans.ts';
 
 export interface ChatScreenProps {
@@ -23,46 +23,50 @@ export interface ChatScreenProps {
   colours: CodeColours;
   /** About the tools, for the status line. */
   toolsText: () => string | null;
-  /** Learns what is drawn. */
-  liveFrame: LiveFrame;
+  /** Draws the live part. */
+  terminal: Pick<LiveTerminal, 'commit'>;
+  windowSize: () => WindowSize;
+}
+
+export interface WindowSize {
+  columns: number;
+  rows: number;
 }
 
 const tickMs = 100;
 /** What arrives so soon was typed before the screen was there. */
 const earlyMs = 30;
 
-export function ChatScreen({store, input, actions, paint, colours, toolsText, liveFrame}: ChatScreenProps): ReactNode {
+export function ChatScreen({
+  store,
+  input,
+  actions,
+  paint,
+  colours,
+  toolsText,
+  terminal,
+  windowSize,
+}: ChatScreenProps): ReactNode {
   const state = useSyncExternalStore(store.subscribe, store.snapshot);
   const typed = useSyncExternalStore(input.subscribe, input.snapshot);
-  const {columns, rows} = useTerminalSize();
+  const {columns, rows} = useWindowSize(windowSize);
   useKeys((chunk) => input.readChunk(chunk, state, actions));
   useTicks(state.phase !== 'idle' || state.loading !== null);
   const {setCursorPosition} = useCursor();
 
-  // One column stays free: a full line would wrap in some terminals.
-  const width = Math.max(10, columns - 1);
-  // The live part must stay shorter than the terminal, else it would be repeated in the history.
-  const room = Math.max(4, rows - 2);
-  const drawnInput = drawInput(typed, width, Math.max(1, Math.floor(room / 2)), paint);
-  const maxLines = Math.max(1, room - drawnInput.lines.length - 2);
-  const pen = {width, paint, colours};
-  const context = {...pen, maxLines, nowMs: performance.now()};
-  const activity = drawActivity(state, context);
-  // At the end the live part goes, so that the shell's prompt follows the talk.
-  const isHidden = state.hasQuit || state.isCovered;
-  const lines = isHidden ? [] : [...activity, '', ...drawnInput.lines, statusLine(state, toolsText(), context)];
-  const cursor = {x: drawnInput.cursor.x, y: activity.length + 1 + drawnInput.cursor.y};
-  setCursorPosition(isHidden ? undefined : cursor);
+  const pen = {width: usableWidth(columns), paint, colours};
+  const live = drawLivePart(state, typed, {...pen, rows, nowMs: performance.now(), toolsText: toolsText()});
+  setCursorPosition(live.cursor ?? undefined);
   // As `useCursor` does it: before Ink draws what was committed.
-  useInsertionEffect(() => liveFrame.commit(isHidden ? null : {lines, cursor}));
+  useInsertionEffect(() => terminal.commit(live));
   return (
     <>
       <Static items={state.items}>{(item, index) => <Item key={index} item={item} pen={pen} />}</Static>
       <Box flexDirection="column">
-        {lines.map((line, index) => (
+        {live.lines.map((line, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other identity than their place
           <Text key={index} wrap="truncate">
-            {line === '' ? ' ' : line}
+            {(index === 0 ? liveMark : '') + (line === '' ? ' ' : line)}
           </Text>
         ))}
       </Box>
@@ -75,9 +79,8 @@ function Item({item, pen}: {item: ViewItem; pen: Pen}): ReactNode {
   return lines.length === 0 ? null : <Text>{lines.map((line) => (line === '' ? ' ' : line)).join('\n')}</Text>;
 }
 
-function useTerminalSize(): {columns: number; rows: number} {
+function useWindowSize(read: () => WindowSize): WindowSize {
   const {stdout} = useStdout();
-  const read = () => ({columns: stdout.columns || 80, rows: stdout.rows || 24});
   const [size, setSize] = useState(read);
   useEffect(() => {
     const onResize = () => setSize(read());

@@ -46,7 +46,7 @@ export function drawCode(code: string, place: CodePlace, {width, paint, colours}
   return wrapSpans(colours.spans(code, place), paint, {width, first: '  '});
 }
 
-function indented(lines: readonly string[], prefix: string): string[] {
+export function indented(lines: readonly string[], prefix: string): string[] {
   return lines.map((line) => prefix + line);
 }
 

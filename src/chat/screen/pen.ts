@@ -13,3 +13,8 @@ export interface Pen {
 export function narrower(pen: Pen, columns: number): Pen {
   return {...pen, width: Math.max(1, pen.width - columns)};
 }
+
+/** One column stays free: a full line would wrap in some terminals. */
+export function usableWidth(columns: number): number {
+  return Math.max(10, columns - 1);
+}

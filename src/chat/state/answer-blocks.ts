@@ -11,6 +11,8 @@ export interface AnswerBlock {
   code: OpenCode | null;
   /** A blank line stands before it. */
   hasGap: boolean;
+  /** Columns before each line: it goes on with something that is indented, such as an item of a list. */
+  indent: number;
 }
 
 export interface OpenCode {
@@ -37,9 +39,18 @@ export interface BlockState {
   isAfterBlank: boolean;
   /** So many lines of `rest` are the head of a table again, whose first part is taken. */
   numRepeated: number;
+  /** Columns before each line of `rest`. */
+  indent: number;
 }
 
-export const noBlocks: BlockState = {fence: null, rest: '', hasText: false, isAfterBlank: false, numRepeated: 0};
+export const noBlocks: BlockState = {
+  fence: null,
+  rest: '',
+  hasText: false,
+  isAfterBlank: false,
+  numRepeated: 0,
+  indent: 0,
+};
 
 /** What is open is drawn again and again, so it must stay short: longer lines and tables come in parts. */
 const maxLineCharacters = 4000;
@@ -74,12 +85,14 @@ class BlockSplitter {
   #isAfterBlank: boolean;
   #open: string[] = [];
   #numRepeated: number;
+  #indent: number;
 
-  constructor({fence, hasText, isAfterBlank, numRepeated}: BlockState, maxLines: number, isRaw: boolean) {
+  constructor({fence, hasText, isAfterBlank, numRepeated, indent}: BlockState, maxLines: number, isRaw: boolean) {
     this.#fence = fence;
     this.#hasText = hasText;
     this.#isAfterBlank = isAfterBlank;
     this.#numRepeated = numRepeated;
+    this.#indent = indent;
     this.#maxLines = maxLines;
     this.#isRaw = isRaw;
   }
@@ -102,6 +115,7 @@ class BlockSplitter {
       hasText: this.#hasText,
       isAfterBlank: this.#isAfterBlank,
       numRepeated: this.#numRepeated,
+      indent: this.#indent,
     };
   }
 
@@ -163,13 +177,14 @@ class BlockSplitter {
     if (this.#open.length > this.#numRepeated) this.#add('markdown', this.#open.join('\n'));
     this.#open = [];
     this.#numRepeated = 0;
+    this.#indent = 0;
   }
 
   /** Lines of one block of code stay together. */
   #add(type: AnswerBlock['type'], text: string): void {
     const last = this.#blocks.at(-1);
     if (type !== 'markdown' && last?.type === type && !this.#isAfterBlank) last.text += `\n${text}`;
-    else this.#blocks.push({type, text, code: this.#fence, hasGap: this.#isAfterBlank});
+    else this.#blocks.push({type, text, code: this.#fence, hasGap: this.#isAfterBlank, indent: this.#indent});
     this.#isAfterBlank = false;
     this.#hasText = true;
   }

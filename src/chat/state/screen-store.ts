@@ -10,17 +10,25 @@ const flushMs = 33;
 /** More text than this is shown over several frames, so that keys are heard in between. */
 const maxFrameCharacters = 16_000;
 
+type Settle = (state: ViewState) => ViewState;
+
 export class ScreenStore {
   readonly #listeners = new Set<() => void>();
   readonly #pending: {event: ViewEvent; timeMs: number}[] = [];
   readonly #now: () => number;
+  readonly #settle: Settle;
   #state: ViewState;
   #timer: NodeJS.Timeout | null = null;
   #answerApproval: ((approval: Approval) => void) | null = null;
 
-  constructor(state: ViewState, now: () => number = () => performance.now()) {
+  /** @param settle what can be finished before a frame is drawn, such as full lines of a paragraph */
+  constructor(
+    state: ViewState,
+    {now = () => performance.now(), settle = (each) => each}: {now?: () => number; settle?: Settle} = {},
+  ) {
     this.#state = state;
     this.#now = now;
+    this.#settle = settle;
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -57,6 +65,7 @@ export class ScreenStore {
     for (const {event, timeMs} of this.#pending.splice(0, numEvents)) {
       this.#state = updateView(this.#state, event, timeMs);
     }
+    this.#state = this.#settle(this.#state);
     for (const listener of this.#listeners) listener();
   }
 

@@ -243,10 +243,11 @@ function endAnswer(state: ViewState, event: Extract<ViewEvent, {type: 'answer-en
 
 /** Why an answer is less than one expects. */
 function shortfalls({message, finishReason}: Extract<ViewEvent, {type: 'answer-end'}>): ViewItem[] {
-  const isThoughtOnly = finishReason === 'stop' && message.content === '' && message.reasoning && !message.tool_calls;
+  const isEmpty = finishReason === 'stop' && message.content === '' && !message.tool_calls;
   const texts = [
     finishReason === 'length' ? '(cut: the limit of tokens is reached; /continue goes on)' : null,
-    isThoughtOnly ? '(no answer, only a thought; ctrl-t shows it)' : null,
+    isEmpty && message.reasoning ? '(no answer, only a thought; ctrl-t shows it)' : null,
+    isEmpty && !message.reasoning ? '(an empty answer)' : null,
   ];
   return texts.flatMap((text) => (text === null ? [] : [{type: 'note' as const, text, tone: 'warning' as const}]));
 }
@@ -270,5 +271,5 @@ function errorNote(text: string): ViewItem {
 
 function storedItem({role, content}: {role: string; content: string}): ViewItem {
   if (role === 'user') return {type: 'question', text: content};
-  return {type: 'block', block: {type: 'markdown', text: content, code: null, hasGap: false}};
+  return {type: 'block', block: {type: 'markdown', text: content, code: null, hasGap: false, indent: 0}};
 }

@@ -49,7 +49,7 @@ describe('takeBlocks', () => {
 
   it('keeps every line as it stands when raw', () => {
     const {blocks} = takeBlocks(noBlocks, '# a\n\n- b', {isEnd: true, isRaw: true, maxLines: 8});
-    expect(blocks).toEqual([{type: 'raw', text: '# a\n\n- b', code: null, hasGap: false}]);
+    expect(blocks).toEqual([{type: 'raw', text: '# a\n\n- b', code: null, hasGap: false, indent: 0}]);
   });
 
   it('tells the language of code, and the lines before in the same fence', () => {

@@ -5,7 +5,6 @@ import {InputHistory} from '../../../src/chat/input/history.ts';
 import {type InputActions, InputModel} from '../../../src/chat/input/input-model.ts';
 import {ChatScreen} from '../../../src/chat/screen/chat-screen.tsx';
 import {CodeColours} from '../../../src/chat/screen/highlight.ts';
-import {LiveFrame} from '../../../src/chat/screen/live-frame.ts';
 import {paintNone} from '../../../src/chat/screen/spans.ts';
 import {ScreenStore} from '../../../src/chat/state/screen-store.ts';
 import {initialView, type ViewEvent} from '../../../src/chat/state/view-state.ts';
@@ -21,7 +20,7 @@ const stats = {
   reasoningPieces: 0,
 };
 
-function open(reasoning: 'show' | 'fold' | 'hide' = 'fold') {
+function open(reasoning: 'show' | 'fold' | 'hide' = 'fold', size = {columns: 100, rows: 24}) {
   const store = new ScreenStore(initialView('1.0.0', {reasoning, raw: false}));
   const input = new InputModel(new InputHistory(null, ['first apple', 'pear', 'second apple', 'pear']));
   const done: {submitted: string[]; stops: number; approvals: Approval[]; quits: number} = {
@@ -47,7 +46,8 @@ function open(reasoning: 'show' | 'fold' | 'hide' = 'fold') {
       paint={paintNone}
       colours={new CodeColours()}
       toolsText={() => null}
-      liveFrame={new LiveFrame(100)}
+      terminal={{commit() {}}}
+      windowSize={() => size}
     />,
   );
   const frame = () => screen.lastFrame() ?? '';
@@ -136,6 +136,52 @@ describe('the screen', () => {
     await shows('(stopped)');
   });
 
+  it.each([
+    {
+      name: 'an answer that was cut',
+      end: {...answerEnd, finishReason: 'length', message: {role: 'assistant', content: 'half'}},
+      note: '(cut: the limit of tokens is reached; /continue goes on)',
+    },
+    {
+      name: 'a thought without an answer',
+      end: {...answerEnd, message: {role: 'assistant', content: '', reasoning: 'hm'}},
+      note: '(no answer, only a thought; ctrl-t shows it)',
+    },
+    {
+      name: 'an answer of nothing',
+      end: {...answerEnd, message: {role: 'assistant', content: ''}},
+      note: '(an empty answer)',
+    },
+  ] as {name: string; end: ViewEvent; note: string}[])('says what is missing in $name', async ({end, note}) => {
+    const {tell, shows} = open();
+    tell(question, round, end, {type: 'turn-end', outcome: 'done', error: null});
+    await shows(note);
+  });
+
+  it('says that there is no model yet, until there is one', async () => {
+    const {tell, shows, frame} = open();
+    tell({type: 'unreachable', message: 'Nothing answers there.'});
+    await shows('no model yet');
+    tell({type: 'facts', facts: {modelName: 'm', maxModelLen: null, readsToolCalls: null}});
+    await vi.waitFor(() => expect(frame()).not.toContain('no model yet'));
+  });
+
+  it('shows how far the loading is, in its own place and where an answer is waited for', async () => {
+    const {tell, shows, frame} = open();
+    tell({type: 'loading', text: 'weights 42 %'});
+    await shows('weights 42 %');
+    tell(question, round);
+    await vi.waitFor(() => expect(frame()).toMatch(/^.?[⠋-⠿] weights 42 %/m));
+  });
+
+  it('shows no speed for an answer of a few tokens at once', async () => {
+    const {tell, shows, frame} = open();
+    tell(question, round, {type: 'text-delta', text: 'yes'}, {...answerEnd, stats: {...stats, tokensPerSecond: null}});
+    tell({type: 'turn-end', outcome: 'done', error: null});
+    await shows('20 tokens · TTFT 310 ms');
+    expect(frame()).not.toContain('tok/s');
+  });
+
   it('sends a paste of many lines whole, and nothing before Enter', async () => {
     const {shows, type, done} = open();
     const lines = Array.from({length: 500}, (_, index) => `line ${index}`);
@@ -194,8 +240,7 @@ describe('the screen', () => {
   });
 
   it('keeps what a person needs in a narrow line', async () => {
-    const {tell, shows, frame, screen} = open();
-    Object.defineProperty(screen.stdout, 'columns', {value: 30});
+    const {tell, shows, frame} = open('fold', {columns: 30, rows: 24});
     tell({type: 'facts', facts: {modelName: 'a-model', maxModelLen: 8000, readsToolCalls: null}}, question, round);
     await shows('a-model · esc to stop');
     expect(frame()).not.toContain('tools');

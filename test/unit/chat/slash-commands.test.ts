@@ -5,6 +5,7 @@ import {describe, expect, it} from 'vitest';
 import {ChatController, type ChatNews} from '../../../src/chat/chat-controller.ts';
 import type {TalkMessage} from '../../../src/chat/conversation/messages.ts';
 import {settingsFromOptions} from '../../../src/chat/conversation/settings.ts';
+import {keyHelp} from '../../../src/chat/input/key-help.ts';
 import {chatOptionsSchema} from '../../../src/chat/options.ts';
 import {SessionStore, SessionWriter} from '../../../src/chat/sessions/session-store.ts';
 import {slashCommandNames} from '../../../src/chat/slash-commands/commands.ts';
@@ -19,7 +20,12 @@ const earlier: TalkMessage[] = [
   {role: 'assistant', content: 'Use:\n```js\nlet a;\n```', reasoning: 'hm'},
 ];
 
-async function open({talk = earlier, tools: names = ['calculator'], keeps = true} = {}) {
+async function open({
+  talk = earlier,
+  tools: names = ['calculator'],
+  keeps = true,
+  keys = [] as readonly (readonly [string, string])[],
+} = {}) {
   const folder = await createTemporaryFolder();
   const backend = new ScriptedBackend([text('new '), text('answer'), finish()], [text('second'), finish()]);
   const store = new SessionStore(join(folder, 'sessions'));
@@ -34,7 +40,7 @@ async function open({talk = earlier, tools: names = ['calculator'], keeps = true
     earlierModel: null,
   };
   const chat = new ChatController({
-    ...{backend, start, tools, options, folder, retries: 0},
+    ...{backend, start, tools, options, folder, retries: 0, keyHelp: keys},
     tell: (each) => news.push(each),
     approve: async () => ({type: 'once'}),
   });
@@ -235,6 +241,14 @@ describe('/help and what is no command', () => {
     const help = await say('/help');
     for (const name of slashCommandNames) expect(help).toContain(`/${name}`);
     expect(await say('/?')).toBe(help);
+    expect(help).not.toContain('Ctrl');
+  });
+
+  it('name the keys where there are any', async () => {
+    const {say} = await open({keys: keyHelp});
+    const help = await say('/help');
+    for (const [keys, effect] of keyHelp)
+      expect(help.split('\n').some((line) => line.startsWith(keys) && line.endsWith(`  ${effect}`))).toBe(true);
   });
 
   it.each(['/quit', '/bye', '/exit'])('%s leaves', async (input) => {

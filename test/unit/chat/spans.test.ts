@@ -2,8 +2,8 @@ import stringWidth from 'string-width';
 import {expect, it} from 'vitest';
 import {graphemes, span, textWidth} from '../../../src/chat/screen/spans.ts';
 
-const basicPlane = Array.from({length: 0xfff0 - 0x20}, (_, index) => String.fromCharCode(0x20 + index)).filter((sign) =>
-  sign.isWellFormed(),
+const basicPlane = Array.from({length: 0xfff0 - 0x20}, (_, index) => String.fromCharCode(0x20 + index)).filter(
+  (sign) => !/\p{Surrogate}/u.test(sign),
 );
 
 it('knows the width of common signs without tables, and is right about all others', () => {

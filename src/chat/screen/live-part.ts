@@ -1,0 +1,36 @@
+/** The live part as a whole, in the rows there are: what goes on, the input, the status line. Always lower than the window. */
+import type {TypedInput} from '../input/input-model.ts';
+import type {Phase, ViewState} from '../state/view-state.ts';
+import {drawInput} from './draw-input.ts';
+import {drawActivity, statusLine} from './draw-live.ts';
+import type {LiveFrame} from './live-terminal.ts';
+import type {Pen} from './pen.ts';
+
+export interface LivePartContext extends Pen {
+  /** Of the window. */
+  rows: number;
+  nowMs: number;
+  /** About the tools, for the status line. */
+  toolsText: string | null;
+}
+
+/** In these nothing is drawn unless a key is pressed. */
+const restingPhases: readonly Phase[] = ['idle', 'tool-approval'];
+/** Lower windows have no row for a gap. */
+const leastRowsWithGap = 10;
+
+export function drawLivePart(state: ViewState, typed: TypedInput, context: LivePartContext): LiveFrame {
+  // At the end the live part goes, so that the shell's prompt follows the talk.
+  if (state.hasQuit || state.isCovered) return {lines: [], cursor: null};
+  const {rows, width, paint, toolsText} = context;
+  const isMoving = !restingPhases.includes(state.phase);
+  // One row is left for what is finished.
+  const room = Math.max(1, rows - 1);
+  const input = drawInput(typed, {width, maxLines: Math.ceil(room / 3), paint, showsCursor: isMoving});
+  const below = room > input.lines.length ? [statusLine(state, toolsText, context)] : [];
+  const gap = rows >= leastRowsWithGap ? [''] : [];
+  const maxLines = room - input.lines.length - below.length - gap.length;
+  const above = [...drawActivity(state, {...context, maxLines}), ...gap];
+  const {x, y} = input.cursor;
+  return {lines: [...above, ...input.lines, ...below], cursor: isMoving ? null : {x, y: above.length + y}};
+}
