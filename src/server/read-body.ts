@@ -4,14 +4,14 @@
  */
 import {SchemaError} from '../core/errors.ts';
 import {schemaError} from '../core/protocol/openai/schema-errors.ts';
-import {JsonSyntaxError, parseJson} from '../core/util/parse-json.ts';
+import {JsonIntegerError, JsonSyntaxError, parseJson} from '../core/util/parse-json.ts';
 
-/** Bytes that are no UTF-8: the framework's own answer, outside the error shape of the application. */
+/** Bytes that are no UTF-8, or endless integers: the framework's own answer, outside the error shape of the application. */
 export class UnreadableBodyError extends Error {
   readonly detail = 'There was an error parsing the body';
 
   constructor(cause: unknown) {
-    super('The request body is not valid UTF-8', {cause});
+    super('The request body cannot be read', {cause});
     this.name = 'UnreadableBodyError';
   }
 }
@@ -41,6 +41,7 @@ function readJson(text: string): unknown {
   try {
     return parseJson(text);
   } catch (error) {
+    if (error instanceof JsonIntegerError) throw new UnreadableBodyError(error);
     if (!(error instanceof JsonSyntaxError)) throw error;
     const context = {error: error.message};
     throw schemaError([{type: 'json_invalid', path: [error.position], input: {}, context}]);

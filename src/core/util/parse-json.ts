@@ -36,11 +36,16 @@ export class JsonSyntaxError extends Error {
   }
 }
 
+/** An integer of more digits than Python reads; its reader does not call that malformed. */
+export class JsonIntegerError extends JsonSyntaxError {}
+
 /** True for what a JSON object becomes, and for no array, null or `JsonFloat`. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonFloat);
 }
 
+/** As in Python (sys.int_info.default_max_str_digits). */
+const MAX_INTEGER_DIGITS = 4300;
 /** Deeper nesting is refused, as Python's reader does (its recursion limit). */
 const MAX_DEPTH = 900;
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?/y;
@@ -104,7 +109,14 @@ class Reader {
     const match = this.match(NUMBER);
     if (!match) return this.fail('Expecting value');
     const [literal, fraction, exponent] = match;
-    return fraction === undefined && exponent === undefined ? integerValue(literal) : floatValue(literal);
+    const isInteger = fraction === undefined && exponent === undefined;
+    if (isInteger && literal.replace('-', '').length > MAX_INTEGER_DIGITS) {
+      throw new JsonIntegerError(
+        `Exceeds the limit (${MAX_INTEGER_DIGITS} digits) for integer string conversion`,
+        this.position,
+      );
+    }
+    return isInteger ? integerValue(literal) : floatValue(literal);
   }
 
   private readString(): string {

@@ -144,6 +144,14 @@ describe('bodies', () => {
     expect((await post('{"messages":[{"role":"user","content":"a\\ud800b"}]}', 'application/json')).status).toBe(400);
   });
 
+  it('refuses integers of more digits than Python reads', async () => {
+    const app = await openTestApp();
+    const ask = (numDigits: number) => app.post('/v1/chat/completions', `{${messages},"x":-${'1'.repeat(numDigits)}}`);
+    expect((await ask(4300)).status).toBe(200);
+    const refused = await ask(4301);
+    expect([refused.status, refused.body]).toEqual([400, {detail: 'There was an error parsing the body'}]);
+  });
+
   it('refuses bodies above its limit in the shape of the application', async () => {
     const {status, body} = await post(`{${messages},"x":"${'y'.repeat(3000)}"}`, 'application/json');
     expect([status, body.error]).toEqual([

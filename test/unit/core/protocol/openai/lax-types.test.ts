@@ -84,8 +84,17 @@ describe('laxFloat', () => {
     ['""', 'float_parsing'],
     ['null', 'float_type'],
     ['[1]', 'float_type'],
+    ['"1_0.5_"', 'float_parsing'],
+    ['"1_0.e2"', 1000],
   ])('%s -> %s', (json, expected) => {
     expect(read(laxFloat(), json)).toBe(expected);
+  });
+
+  it.each(['1', '1_1', '.1', '1.1', '1e1'])('is quick with a long text of %s', (part) => {
+    const start = performance.now();
+    expect(read(laxFloat(), JSON.stringify(`${part.repeat(200_000)}!`))).toBe('float_parsing');
+    expect(read(laxInt(), JSON.stringify(`${part.repeat(200_000)}!`))).toBe('int_parsing');
+    expect(performance.now() - start).toBeLessThan(2000);
   });
 });
 
