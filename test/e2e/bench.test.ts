@@ -2,10 +2,14 @@
  * `parlance bench` against servers with known times and faults. Times are compared with those at which the server really
  * wrote, by its own clock, so that a busy machine fails neither side.
  */
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
 import {readFile, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
+import {text as readStream} from 'node:stream/consumers';
+import {setTimeout as delay} from 'node:timers/promises';
 import {describe, expect, it} from 'vitest';
-import {runProgram} from '../support/run-program.ts';
+import {programEnvironment, programPath, runProgram} from '../support/run-program.ts';
 import type {Answer, Behaviour, Script, ServedRequest} from '../support/scripted-server/behaviour.ts';
 import {type ScriptedServer, startScriptedServer, withScriptedServer} from '../support/scripted-server/start.ts';
 import {createTemporaryFolder} from '../support/temporary-folder.ts';
@@ -345,6 +349,45 @@ describe('load', () => {
   });
 });
 
+describe('an interrupt', () => {
+  /** Sends signals once some answers are under way and some have ended. */
+  async function interrupted(signals: readonly NodeJS.Signals[]) {
+    const script = {behaviours: [answer({ttftMs: 50, gapMs: 50, numTokens: 20})]};
+    return withScriptedServer(script, async (server) => {
+      const flags = [...usualFlags, '--url', server.url, '--num-prompts', '200', '--concurrency', '4'];
+      const child = spawn(process.execPath, [programPath, 'bench', ...flags], {env: programEnvironment({})});
+      const ended = once(child, 'close');
+      const stdout = readStream(child.stdout);
+      child.stderr.resume();
+      while ((await server.served()).length < 8) await delay(50);
+      for (const signal of signals) {
+        child.kill(signal);
+        await delay(100);
+      }
+      const [code] = await ended;
+      return {code, stdout: await stdout, numServed: (await server.served()).length};
+    });
+  }
+
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('%s lets what is in flight end, and the report covers what was done', async (signal, exitCode) => {
+    const {code, stdout, numServed} = await interrupted([signal]);
+    expect(code).toBe(exitCode);
+    const result = JSON.parse(stdout) as Result;
+    expect(result).toMatchObject({interrupted: true, completed: numServed, failed: 0, cancelled: 0});
+    expect(result.warnings).toContain(
+      `This run was interrupted after ${numServed} of 200 requests; the figures are of those`,
+    );
+  });
+
+  it('that comes twice ends at once', async () => {
+    const {code, stdout} = await interrupted(['SIGINT', 'SIGINT']);
+    expect({code, stdout}).toEqual({code: 130, stdout: ''});
+  });
+});
+
 describe('a server of its own', () => {
   it('is started, asked for exact lengths, measured and stopped', async () => {
     const flags = [
@@ -385,18 +428,18 @@ describe('results', () => {
     const {stdout} = await withScriptedServer(script, ({url}) =>
       runProgram(['bench', '--url', url, '--num-prompts', '20', '--input-len', '8', '--no-progress']),
     );
-    const valueOf = (label: string) => {
+    const figureOf = (label: string) => {
       const line = stdout.split('\n').find((candidate) => candidate.startsWith(`${label} (ms):`));
       return Number(line?.slice(41));
     };
     for (const metric of ['TTFT', 'TPOT', 'ITL', 'E2EL']) {
-      const values = ['Median', 'P90', 'P99', 'Max'].map((name) => valueOf(`${name} ${metric}`));
+      const values = ['Median', 'P90', 'P99', 'Max'].map((name) => figureOf(`${name} ${metric}`));
       expect(values, stdout).toEqual([...values].sort((a, b) => a - b));
       expect(values[0]).toBeGreaterThan(0);
-      expect(valueOf(`Mean ${metric}`)).toBeLessThanOrEqual(valueOf(`Max ${metric}`));
+      expect(figureOf(`Mean ${metric}`)).toBeLessThanOrEqual(figureOf(`Max ${metric}`));
     }
-    expect(valueOf('Max TTFT')).toBeGreaterThanOrEqual(299);
-    expect(valueOf('P90 TTFT')).toBeGreaterThanOrEqual(299);
+    expect(figureOf('Max TTFT')).toBeGreaterThanOrEqual(299);
+    expect(figureOf('P90 TTFT')).toBeGreaterThanOrEqual(299);
   });
 
   it('have the keys of vLLM, in order, and lead back to the data set (PR-bench-10)', async () => {
