@@ -402,6 +402,8 @@ export const vllmFlags: ReadonlyMap<string, VllmFlag> = new Map<string, VllmFlag
   // Of the benchmark
   ['profile', ignored('nothing')],
   ['plot-dataset-stats', ignored('nothing')],
+  // There it says how data sets are loaded.
+  ['no-stream', ignored('nothing')],
   ['use-beam-search', refused('nothing', 'beams cannot be streamed, so there would be no times of tokens')],
   // Connections and speculation
   ['kv-events-config', ignored('value')],
