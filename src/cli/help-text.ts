@@ -3,6 +3,7 @@
  * per group, and on request everything, one group, or the flags whose name contains a text. Pure functions.
  */
 import {nearestName} from '../core/util/nearest-name.ts';
+import {wrapWords} from '../core/util/wrap-words.ts';
 import type {OptionSpec} from './option-spec.ts';
 
 export interface HelpSubject {
@@ -174,22 +175,9 @@ function table(rows: readonly (readonly [string, string])[], width: number): str
 }
 
 function tableRow(cell: string, text: string, left: number, width: number): string[] {
-  const [first = '', ...others] = wrap(text, Math.max(20, width - left - 4));
+  const [first = '', ...others] = wrapWords(text, Math.max(20, width - left - 4));
   const indent = ' '.repeat(left + 4);
   const rest = others.map((line) => indent + line);
   if (cell.length > left) return [`  ${cell}`, indent + first, ...rest];
   return [`  ${cell.padEnd(left)}  ${first}`, ...rest];
-}
-
-/** Breaks at blanks; a word longer than the line stays whole. */
-export function wrap(text: string, width: number): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
-  }
-  return [...lines, line];
 }

@@ -9,6 +9,7 @@ import {BaseCommand} from '../cli/base-command.ts';
 import {flagsFromSpecs} from '../cli/flags-from-schema.ts';
 import {optionSpecs} from '../cli/option-spec.ts';
 import {terminalOptionsSchema} from '../cli/terminal-options.ts';
+import {wrapWords} from '../core/util/wrap-words.ts';
 
 const {config, showConfig, json, progress, logLevel} = terminalOptionsSchema.shape;
 const benchCommandSchema = z.object({...benchOptionsSchema.shape, config, showConfig, json, progress, logLevel});
@@ -37,13 +38,20 @@ export default class Bench extends BaseCommand {
 
   private terminal(showsProgress: boolean): BenchTerminal {
     return {
-      note: (line) => this.writeError(line),
+      note: (line) => this.writeNote(line),
       result: (line) => this.writeResult(line),
+      columns: process.stdout.isTTY ? process.stdout.columns : null,
       progressStream: showsProgress ? process.stderr : null,
       interrupt: this.interruptSignal(),
       program: {path: process.argv[1], execArgv: process.execArgv},
       version: this.config.version,
     };
+  }
+
+  /** In a terminal broken between words. */
+  private writeNote(line: string): void {
+    const {isTTY, columns} = process.stderr;
+    for (const part of isTTY ? wrapWords(line, columns) : [line]) this.writeError(part);
   }
 
   /** The first Ctrl-C ends the sending, a second one the process. */

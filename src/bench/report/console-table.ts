@@ -2,6 +2,7 @@
  * The result as a table in the layout of `vllm bench serve`, which scripts parse: 50 columns, labels of 40, values of 10
  * with two decimals. Sections of our own come after those of vLLM.
  */
+import {wrapWords} from '../../core/util/wrap-words.ts';
 import type {Metric} from '../metrics.ts';
 import type {Summary} from '../statistics.ts';
 import {speculationOf} from '../target/server-metrics.ts';
@@ -24,7 +25,8 @@ const titles: Readonly<Record<Metric, {heading: string; short: string}>> = {
   e2el_including_client_queue: {heading: 'Queue-inclusive End-to-end Latency', short: 'E2EL incl. Client Queue'},
 };
 
-export function consoleTable(outcome: RunOutcome): string[] {
+/** @param columns sentences are broken to fit into so many; null leaves them whole. Rows have their fixed width. */
+export function consoleTable(outcome: RunOutcome, columns: number | null): string[] {
   const {figures} = outcome;
   return [
     ...(outcome.isValid || figures.completed === 0 ? [] : distortedBox(outcome)),
@@ -33,12 +35,12 @@ export function consoleTable(outcome: RunOutcome): string[] {
     ...probeSection(outcome),
     ...shownMetrics(outcome).flatMap((metric) => metricSection(metric, figures.times[metric], outcome)),
     ...speculationSection(outcome),
-    ...failureSection(outcome),
+    ...failureSection(outcome, columns),
     ...turnSection(outcome),
-    ...clientSection(outcome),
+    ...clientSection(outcome, columns),
     ...serverSection(outcome),
     '='.repeat(width),
-    ...outcome.warnings.map((warning) => `Warning: ${warning}.`),
+    ...outcome.warnings.flatMap((warning) => sentence(`Warning: ${warning}.`, columns)),
   ];
 }
 
@@ -118,12 +120,12 @@ function speculationSection({serverMetrics}: RunOutcome): string[] {
   ];
 }
 
-function failureSection({failures}: RunOutcome): string[] {
+function failureSection({failures}: RunOutcome, columns: number | null): string[] {
   if (failures.length === 0) return [];
   const lines = failures.flatMap(({type, count, examples, hint, firstAtSeconds}) => [
     row(`${type} (first at ${firstAtSeconds.toFixed(1)} s):`, count),
-    ...examples.map((example) => `  ${example.replaceAll('\n', ' ')}`),
-    ...(hint === null ? [] : [`  -> ${hint}`]),
+    ...examples.flatMap((example) => sentence(example.replaceAll('\n', ' '), columns, '  ')),
+    ...(hint === null ? [] : sentence(`-> ${hint}`, columns, '  ')),
   ]);
   return [centred('Failures', '-'), ...lines];
 }
@@ -144,7 +146,7 @@ function turnSection({records}: RunOutcome): string[] {
   return [centred('Turns', '-'), ...rows];
 }
 
-function clientSection({health, achievedRate, figures, goodput}: RunOutcome): string[] {
+function clientSection({health, achievedRate, figures, goodput}: RunOutcome, columns: number | null): string[] {
   const {thread} = health;
   const parts = [
     `cpu ${health.cpuPercent.toFixed(0)} %`,
@@ -157,7 +159,7 @@ function clientSection({health, achievedRate, figures, goodput}: RunOutcome): st
   return [
     centred('Client Health', '-'),
     row('Verdict:', health.verdict),
-    parts.join(', '),
+    ...sentence(parts.join(', '), columns),
     row('Most requests in flight:', figures.maxInFlight),
     row('Achieved request rate (RPS):', decimals(achievedRate)),
     ...(hasTemplateTokens(figures) ? [row('Input tokens of the data set:', figures.plannedInputTokens ?? 0)] : []),
@@ -195,6 +197,11 @@ function distortedBox({health: {thread}}: RunOutcome): string[] {
   const inner = Math.max(...lines.map((line) => line.length));
   const edge = `+${'-'.repeat(inner + 2)}+`;
   return [edge, ...lines.map((line) => `| ${line.padEnd(inner)} |`), edge];
+}
+
+function sentence(text: string, columns: number | null, indent = ''): string[] {
+  const lines = columns === null ? [text] : wrapWords(text, columns - indent.length);
+  return lines.map((line) => indent + line);
 }
 
 function centred(text: string, fill: string): string {

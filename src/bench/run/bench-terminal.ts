@@ -6,6 +6,8 @@ export interface BenchTerminal {
   note(line: string): void;
   /** A line of the result, on stdout. */
   result(line: string): void;
+  /** Of stdout; null where it is no terminal, and lines may have any length. */
+  columns: number | null;
   /** Where progress is drawn; null = nowhere. */
   progressStream: NodeJS.WriteStream | null;
   /** Aborted by Ctrl-C, with the name of the signal as reason. */

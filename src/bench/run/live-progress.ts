@@ -59,27 +59,52 @@ class ProgressState {
     this.#recent.push({atMs: nowMs(), ttftMs: timeToFirstTokenMs(record)});
   }
 
-  text(): string {
+  /** @param width what is least important is left out to fit into so many columns */
+  text(width: number): string {
     if (this.#interrupt.aborted) return `ending, ${this.#sent - this.done} in flight; Ctrl-C again leaves at once`;
     const seconds = Math.max((nowMs() - this.#startMs) / 1000, 0.001);
     this.#recent = this.#recent.filter(({atMs}) => atMs > nowMs() - recentMs);
     const ttfts = Float64Array.from(this.#recent.map(({ttftMs}) => ttftMs)).sort();
     const parts = [
-      `${this.#sent - this.done} in flight`,
-      `${(this.done / seconds).toFixed(1)} req/s`,
-      `${(this.#tokens / seconds).toFixed(0)} tok/s`,
-      ...(this.#failed > 0 ? [`${this.#failed} failed`] : []),
-      ...(ttfts.length > 0 ? [`TTFT ${percentileOf(ttfts, 50).toFixed(0)} ms`] : []),
-      ...this.#timeLeft(seconds),
+      {rank: 0, text: `${this.#sent - this.done} in flight`},
+      {rank: 5, text: `${(this.done / seconds).toFixed(1)} req/s`},
+      {rank: 3, text: `${(this.#tokens / seconds).toFixed(0)} tok/s`},
+      {rank: 1, text: this.#failed > 0 ? `${this.#failed} failed` : ''},
+      {rank: 4, text: ttfts.length > 0 ? `TTFT ${percentileOf(ttfts, 50).toFixed(0)} ms` : ''},
+      {rank: 2, text: this.#timeLeft(seconds)},
     ];
-    return parts.join(' · ');
+    return mostThatFit(
+      parts.filter(({text}) => text !== ''),
+      width,
+    );
   }
 
-  #timeLeft(seconds: number): string[] {
-    if (this.total === null || this.done === 0 || this.done >= this.total) return [];
-    return [`ETA ${Math.ceil((seconds / this.done) * (this.total - this.done))} s`];
+  #timeLeft(seconds: number): string {
+    if (this.total === null || this.done === 0 || this.done >= this.total) return '';
+    return `ETA ${Math.ceil((seconds / this.done) * (this.total - this.done))} s`;
   }
 }
+
+interface Part {
+  /** Lower ones stay longer. */
+  rank: number;
+  text: string;
+}
+
+function mostThatFit(parts: readonly Part[], width: number): string {
+  const line = parts.map(({text}) => text).join(' · ');
+  if (line.length <= width || parts.length <= 1) return line;
+  const least = Math.max(...parts.map(({rank}) => rank));
+  return mostThatFit(
+    parts.filter(({rank}) => rank !== least),
+    width,
+  );
+}
+
+const barColumns = 20;
+const usualColumns = 80;
+/** Of the count where the total is not known. */
+const mostDigits = 7;
 
 async function drawBar(stream: NodeJS.WriteStream, state: ProgressState): Promise<LiveProgress> {
   const {SingleBar} = (await import('cli-progress')).default;
@@ -90,11 +115,13 @@ async function drawBar(stream: NodeJS.WriteStream, state: ProgressState): Promis
     stream,
     barCompleteChar: '█',
     barIncompleteChar: '░',
-    barsize: 20,
+    barsize: barColumns,
     clearOnComplete: true,
   });
   bar.start(state.total ?? 0, 0, {text: ''});
-  const draw = () => bar.update(state.done, {text: state.text()});
+  const countColumns = state.total === null ? mostDigits : barColumns + 2 + 2 * `${state.total}`.length;
+  const taken = countColumns + '    '.length;
+  const draw = () => bar.update(state.done, {text: state.text((stream.columns || usualColumns) - taken)});
   const timer = setInterval(draw, msBetweenFrames);
   const finish = () => {
     clearInterval(timer);
@@ -109,7 +136,7 @@ function writeLines(stream: NodeJS.WriteStream, state: ProgressState): LiveProgr
   let last = {atMs: nowMs(), done: 0};
   const write = () => {
     last = {atMs: nowMs(), done: state.done};
-    stream.write(`requests ${state.done}/${state.total ?? '-'}: ${state.text()}\n`);
+    stream.write(`requests ${state.done}/${state.total ?? '-'}: ${state.text(Number.POSITIVE_INFINITY)}\n`);
   };
   const timer = setInterval(() => {
     if (nowMs() - last.atMs >= msBetweenLines) write();

@@ -122,7 +122,7 @@ async function makeRuns(context: BenchContext, json: boolean): Promise<Results> 
     const outcome = await makeRun(context, point, settings.seed + runs.length);
     const run = {outcome, result: resultObject(outcome, terminal.version)};
     runs.push(run);
-    if (!json && !settings.quiet) for (const line of consoleTable(outcome)) terminal.result(line);
+    if (!json && !settings.quiet) for (const line of consoleTable(outcome, terminal.columns)) terminal.result(line);
     return run;
   };
   if (settings.findMaxRate) return {runs, maxRate: await searchRate(settings, runOne, terminal)};
@@ -171,7 +171,8 @@ async function report(
   for (const path of await saveRuns(runs)) terminal.note(`Wrote ${path}`);
   for (const path of htmlPaths(settings, runs)) terminal.note(`Wrote ${await write(path, htmlPage(runs))}`);
   if (json) terminal.result(JSON.stringify(jsonDocument(runs, maxRate)));
-  else if (runs.length > 1 && !settings.quiet) for (const line of sweepTable(runs)) terminal.result(line);
+  else if (runs.length > 1 && !settings.quiet)
+    for (const line of sweepTable(runs, terminal.columns)) terminal.result(line);
   return judge({runs, maxRate}, settings, terminal);
 }
 

@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import * as z from 'zod';
-import {commandHelp, type HelpSubject, wrap} from '../../../src/cli/help-text.ts';
+import {commandHelp, type HelpSubject} from '../../../src/cli/help-text.ts';
 import {optionSpecs} from '../../../src/cli/option-spec.ts';
 
 const specs = optionSpecs(
@@ -128,17 +128,5 @@ describe('commandHelp', () => {
         .map((line) => line.length),
     );
     expect(longest).toBeLessThanOrEqual(width);
-  });
-});
-
-describe('wrap', () => {
-  it.each([
-    ['short', 10, ['short']],
-    ['two words', 5, ['two', 'words']],
-    ['averylongword x', 5, ['averylongword', 'x']],
-    ['exactly five', 12, ['exactly five']],
-    ['', 5, ['']],
-  ])('%j at %i', (text, width, expected) => {
-    expect(wrap(text, width)).toEqual(expected);
   });
 });

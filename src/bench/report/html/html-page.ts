@@ -35,6 +35,9 @@ ${sections.join('\n')}
 `;
 }
 
+/** As many fit beside each other on a page of the usual width. */
+const preColumns = 80;
+
 function runSection(outcome: RunOutcome, isOneOfSeveral: boolean): string {
   const {point, figures} = outcome;
   const load = `concurrency ${point.maxConcurrency}, rate ${point.requestRate}`.replaceAll('Infinity', 'inf');
@@ -43,7 +46,7 @@ function runSection(outcome: RunOutcome, isOneOfSeveral: boolean): string {
     outcome.isValid || figures.completed === 0
       ? ''
       : '<p class="bad">This run is not valid: the load generator itself was late.</p>',
-    `<pre>${escapeText(consoleTable({...outcome, isValid: true}).join('\n'))}</pre>`,
+    `<pre>${escapeText(consoleTable({...outcome, isValid: true}, preColumns).join('\n'))}</pre>`,
     figures.completed === 0 ? '<p>No request was answered.</p>' : plots(outcome),
   ].join('\n');
 }
