@@ -101,8 +101,9 @@ function mostThatFit(parts: readonly Part[], width: number): string {
   );
 }
 
-const barColumns = 20;
 const usualColumns = 80;
+/** A long bar only where there is room for everything else. */
+const barColumns = {narrow: 10, wide: 20, wideFrom: 110};
 /** Of the count where the total is not known. */
 const mostDigits = 7;
 
@@ -110,18 +111,20 @@ async function drawBar(stream: NodeJS.WriteStream, state: ProgressState): Promis
   const {SingleBar} = (await import('cli-progress')).default;
   const counts = state.total === null ? '{value}' : '{bar} {value}/{total}';
   const format = `  ${counts}  {text}`;
+  const columns = stream.columns || usualColumns;
+  const barsize = columns < barColumns.wideFrom ? barColumns.narrow : barColumns.wide;
   const bar = new SingleBar({
     format,
     stream,
     barCompleteChar: '█',
     barIncompleteChar: '░',
-    barsize: barColumns,
+    barsize,
     clearOnComplete: true,
   });
   bar.start(state.total ?? 0, 0, {text: ''});
-  const countColumns = state.total === null ? mostDigits : barColumns + 2 + 2 * `${state.total}`.length;
+  const countColumns = state.total === null ? mostDigits : barsize + 2 + 2 * `${state.total}`.length;
   const taken = countColumns + '    '.length;
-  const draw = () => bar.update(state.done, {text: state.text((stream.columns || usualColumns) - taken)});
+  const draw = () => bar.update(state.done, {text: state.text(columns - taken)});
   const timer = setInterval(draw, msBetweenFrames);
   const finish = () => {
     clearInterval(timer);
