@@ -4,7 +4,7 @@ import type {ToolCall} from '../conversation/messages.ts';
 import {shortTime, tokenCount} from '../format-stats.ts';
 import type {AnswerBlock} from '../state/answer-blocks.ts';
 import type {ViewItem} from '../state/view-state.ts';
-import {drawCode, drawMarkdown, indented} from './markdown.ts';
+import {drawCode, drawIndented, drawMarkdown} from './markdown.ts';
 import {narrower, type Pen} from './pen.ts';
 import {type Style, span, textWidth, wrapSpans} from './spans.ts';
 
@@ -46,9 +46,10 @@ export function drawItem(item: ViewItem, pen: Pen): string[] {
 }
 
 function drawBlock({type, text, code, indent}: AnswerBlock, pen: Pen): string[] {
-  if (type === 'code') return drawCode(text, code ?? {language: '', before: ''}, pen);
   if (type === 'raw') return wrapSpans([span(text)], pen.paint, pen);
-  return indented(drawMarkdown(text, narrower(pen, indent)), ' '.repeat(indent));
+  return drawIndented(indent, pen, (inner) =>
+    type === 'code' ? drawCode(text, code ?? {language: '', before: ''}, inner) : drawMarkdown(text, inner),
+  );
 }
 
 function drawThought(

@@ -1,11 +1,11 @@
 /** What goes on, and the status line: lines that are drawn again and again. Their number is known and bounded. */
 import {speedOf} from '../conversation/answer-stats.ts';
 import {shortCount, shortTime, speedText, tokenCount} from '../format-stats.ts';
-import type {BlockState} from '../state/answer-blocks.ts';
+import {type BlockState, withoutColumns} from '../state/answer-blocks.ts';
 import type {ViewState} from '../state/view-state.ts';
 import {drawCall} from './draw-items.ts';
-import {drawCode, drawMarkdown, indented} from './markdown.ts';
-import {narrower, type Pen} from './pen.ts';
+import {drawCode, drawIndented, drawMarkdown} from './markdown.ts';
+import type {Pen} from './pen.ts';
 import {cutToWidth, graphemes, type Paint, span, textWidth, wrapSpans} from './spans.ts';
 
 const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
@@ -82,8 +82,9 @@ function answerLines({answer, isRaw}: ViewState, pen: Pen): string[] {
 
 export function drawOpenBlock({rest, fence, indent}: BlockState, isRaw: boolean, pen: Pen): string[] {
   if (isRaw) return wrapSpans([span(rest)], pen.paint, pen);
-  if (fence !== null) return drawCode(rest, fence, pen);
-  return indented(drawMarkdown(rest, narrower(pen, indent)), ' '.repeat(indent));
+  return drawIndented(fence?.indent ?? indent, pen, (inner) =>
+    fence === null ? drawMarkdown(rest, inner) : drawCode(withoutColumns(rest, fence.indent), fence, inner),
+  );
 }
 
 /** Model, context, speed; what the keys do. Where the room is small, the least important parts go first. */

@@ -46,7 +46,13 @@ export function drawCode(code: string, place: CodePlace, {width, paint, colours}
   return wrapSpans(colours.spans(code, place), paint, {width, first: '  '});
 }
 
-export function indented(lines: readonly string[], prefix: string): string[] {
+/** What is indented has less room; in narrow windows it is indented less. */
+export function drawIndented(columns: number, pen: Pen, draw: (pen: Pen) => string[]): string[] {
+  const shown = Math.min(columns, pen.width >> 1);
+  return indented(draw(narrower(pen, shown)), ' '.repeat(shown));
+}
+
+function indented(lines: readonly string[], prefix: string): string[] {
   return lines.map((line) => prefix + line);
 }
 

@@ -1,7 +1,8 @@
 /**
  * Splits a growing answer into blocks that are complete and the rest that may still change. What is complete is drawn
  * once and never again, so a block must mean the same whatever follows: lines of code go one by one, paragraphs and
- * tables when a blank line ends them, list items when the next one begins.
+ * tables when a blank line ends them, list items when the next one begins. What is indented, such as the parts of an item,
+ * is a block like any other with columns before it; models that indent text mean no code by it.
  */
 
 export interface AnswerBlock {
@@ -11,7 +12,7 @@ export interface AnswerBlock {
   code: OpenCode | null;
   /** A blank line stands before it. */
   hasGap: boolean;
-  /** Columns before each line: it goes on with something that is indented, such as an item of a list. */
+  /** Columns before each line. */
   indent: number;
 }
 
@@ -20,9 +21,10 @@ export interface OpenCode {
   before: string;
 }
 
-/** Code that is going on, with the mark that opened it. */
+/** Code that is going on, with the mark that opened it and the columns before that. */
 interface Fence extends OpenCode {
   mark: string;
+  indent: number;
 }
 
 /** More lines before than this make no difference to most code. */
@@ -56,9 +58,13 @@ export const noBlocks: BlockState = {
 const maxLineCharacters = 4000;
 const maxTableLines = 40;
 
-const fenceLine = /^ {0,3}(`{3,}|~{3,})(.*)/;
-const listItem = /^(?:[-*+]|\d{1,9}[.)])\s/;
+const fenceLine = /^( *)(`{3,}|~{3,})(.*)/;
+const listItem = /^\s*(?:[-*+]|\d{1,9}[.)])\s/;
 const tableRow = /^\s*\|/;
+/** A single blank is how some models begin. */
+const indentedLine = /^ {2,}(?=\S)/;
+const leadingTabs = /^\t+/;
+const columnsOfTab = 4;
 const tableRule = /^\s*\|?\s*:?-+:?\s*(\||$)/;
 
 /** The first word behind the mark of a fence. */
@@ -102,7 +108,7 @@ class BlockSplitter {
     const last = lines.pop()!;
     for (const line of lines) this.#readLine(this.#withoutFullParts(line));
     const end = this.#withoutFullParts(last);
-    if (!isEnd) return {state: this.#state(end), blocks: this.#blocks};
+    if (!isEnd) return {state: this.#state(this.#beginning(end)), blocks: this.#blocks};
     if (end !== '') this.#readLine(end);
     this.#close();
     return {state: noBlocks, blocks: this.#blocks};
@@ -132,13 +138,32 @@ class BlockSplitter {
     return left;
   }
 
+  /** The last line, which may go on: it is what it begins as. */
+  #beginning(line: string): string {
+    if (this.#isRaw || this.#fence !== null) return line;
+    if (listItem.test(line)) this.#close();
+    return this.#open.length === 0 ? this.#withoutIndent(line) : line;
+  }
+
   #readLine(line: string): void {
     if (this.#isRaw) return this.#add('raw', line);
-    const [, mark, info = ''] = fenceLine.exec(line) ?? [];
+    const [, spaces = '', mark, info = ''] = fenceLine.exec(line) ?? [];
     if (this.#fence !== null) return this.#readCode(line, mark, this.#fence);
-    if (mark !== undefined) return this.#openFence(mark, info);
+    if (mark !== undefined) return this.#openFence(mark, info, spaces.length);
     if (line.trim() === '') return this.#endBlock();
     if (listItem.test(line)) this.#close();
+    this.#readText(this.#withoutIndent(line.replace(leadingTabs, (tabs) => ' '.repeat(columnsOfTab * tabs.length))));
+  }
+
+  /** The first line of a block says how far it is indented. */
+  #withoutIndent(line: string): string {
+    if (this.#open.length > 0) return withoutColumns(line, this.#indent);
+    const [spaces = ''] = indentedLine.exec(line) ?? [];
+    if (spaces !== '') this.#indent = spaces.length;
+    return line.slice(spaces.length);
+  }
+
+  #readText(line: string): void {
     this.#open.push(line);
     if (!tableRow.test(line)) return this.#open.length >= this.#maxLines ? this.#close() : undefined;
     if (this.#open.length >= maxTableLines) this.#closeTable();
@@ -158,14 +183,16 @@ class BlockSplitter {
       this.#fence = null;
       return;
     }
-    this.#add('code', line);
+    this.#add('code', withoutColumns(line, fence.indent));
     const before = `${fence.before}${line}\n`;
     this.#fence = {...fence, before: before.length > maxBeforeCharacters ? lastLines(before) : before};
   }
 
-  #openFence(mark: string, info: string): void {
+  #openFence(mark: string, info: string, columns: number): void {
     this.#close();
-    this.#fence = {mark, language: languageOf(info), before: ''};
+    // What was seen of the line before has lost its columns already.
+    this.#fence = {mark, language: languageOf(info), before: '', indent: columns + this.#indent};
+    this.#indent = 0;
   }
 
   #endBlock(): void {
@@ -174,6 +201,7 @@ class BlockSplitter {
   }
 
   #close(): void {
+    if (this.#open.length === 0) return;
     if (this.#open.length > this.#numRepeated) this.#add('markdown', this.#open.join('\n'));
     this.#open = [];
     this.#numRepeated = 0;
@@ -184,10 +212,20 @@ class BlockSplitter {
   #add(type: AnswerBlock['type'], text: string): void {
     const last = this.#blocks.at(-1);
     if (type !== 'markdown' && last?.type === type && !this.#isAfterBlank) last.text += `\n${text}`;
-    else this.#blocks.push({type, text, code: this.#fence, hasGap: this.#isAfterBlank, indent: this.#indent});
+    else {
+      const indent = this.#fence?.indent ?? this.#indent;
+      this.#blocks.push({type, text, code: this.#fence, hasGap: this.#isAfterBlank, indent});
+    }
     this.#isAfterBlank = false;
     this.#hasText = true;
   }
+}
+
+/** Without as many blanks at the front, as far as there are some. */
+export function withoutColumns(line: string, columns: number): string {
+  let end = 0;
+  while (end < columns && line[end] === ' ') end++;
+  return line.slice(end);
 }
 
 function lastLines(text: string): string {

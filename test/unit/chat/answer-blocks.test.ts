@@ -1,7 +1,7 @@
 import {describe, expect, it} from 'vitest';
 import {type AnswerBlock, noBlocks, takeBlocks} from '../../../src/chat/state/answer-blocks.ts';
 
-const document =
+const flat =
   'A paragraph\nof two lines\n\n- one\n  - inner\n- two\n\n```js\nlet x;\n\n// # no heading\n```\n\n| a |\n|---|\n| 1 |\n\nEnd';
 
 function blocksOf(pieces: string[]): AnswerBlock[] {
@@ -18,23 +18,42 @@ function blocksOf(pieces: string[]): AnswerBlock[] {
 /** Lines of code may come alone or together; what is drawn is the same. */
 const drawn = (blocks: AnswerBlock[]) =>
   blocks
-    .map(({type, text, hasGap}) => `${hasGap ? '\n' : ''}${type}:${text}`.replaceAll('\ncode:', '\n'))
+    .map(({type, text, hasGap, indent}) =>
+      `${hasGap ? '\n' : ''}${type}:${indent && type !== 'code' ? `${indent} ` : ''}${text}`.replaceAll(
+        '\ncode:',
+        '\n',
+      ),
+    )
     .join('\n')
     .replaceAll('\ncode:', '\n');
 
 describe('takeBlocks', () => {
   it('ends blocks where nothing that follows can change them', () => {
-    expect(blocksOf([document]).map(({type, text}) => [type, text])).toEqual([
-      ['markdown', 'A paragraph\nof two lines'],
-      ['markdown', '- one\n  - inner'],
-      ['markdown', '- two'],
-      ['code', 'let x;\n\n// # no heading'],
-      ['markdown', '| a |\n|---|\n| 1 |'],
-      ['markdown', 'End'],
+    expect(blocksOf([flat]).map(({type, text, indent}) => [type, text, indent])).toEqual([
+      ['markdown', 'A paragraph\nof two lines', 0],
+      ['markdown', '- one', 0],
+      ['markdown', '- inner', 2],
+      ['markdown', '- two', 0],
+      ['code', 'let x;\n\n// # no heading', 0],
+      ['markdown', '| a |\n|---|\n| 1 |', 0],
+      ['markdown', 'End', 0],
+    ]);
+  });
+
+  it('takes what is indented for text, and its fences for code', () => {
+    const text =
+      '1. **a**\n   goes on\n\n    text\n\n\t- item\n     wide\n\n    ```js\n    if (x)\n      y;\n    ```\n one blank';
+    expect(blocksOf([text]).map(({type, text, indent}) => [type, text, indent])).toEqual([
+      ['markdown', '1. **a**\n   goes on', 0],
+      ['markdown', 'text', 4],
+      ['markdown', '- item\n wide', 4],
+      ['code', 'if (x)\n  y;', 4],
+      ['markdown', ' one blank', 0],
     ]);
   });
 
   it('gives the same for every cut in two', () => {
+    const document = `${flat}\n\n1. a\n\n    text\n    - inner\n        - more\n\n    ~~~\n    code\n      more\n    ~~~\n${'  - item\n'.repeat(12)}`;
     const whole = drawn(blocksOf([document]));
     for (let cut = 1; cut < document.length; cut++) {
       expect(drawn(blocksOf([document.slice(0, cut), document.slice(cut)]))).toBe(whole);
