@@ -150,7 +150,7 @@ function clientSection({health, achievedRate, figures, goodput}: RunOutcome, col
   const {thread} = health;
   const parts = [
     `cpu ${health.cpuPercent.toFixed(0)} %`,
-    ...(thread.runQueueWaitPercent === null ? [] : [`run queue wait ${thread.runQueueWaitPercent.toFixed(0)} %`]),
+    ...(thread.runQueueWaitPercent === null ? [] : [`queue wait ${thread.runQueueWaitPercent.toFixed(0)} %`]),
     `loop delay p99 ${thread.loopDelayP99Ms.toFixed(1)} ms`,
     `gc ${thread.gcPauseMs.toFixed(0)} ms`,
     ...(health.stepCostMs === null ? [] : [`step cost ${health.stepCostMs.toFixed(2)} ms`]),

@@ -1,5 +1,6 @@
 /** Several runs side by side: one row for each point, with mean and spread where a point was run several times. */
 import type {FinishedRun} from './result-files.ts';
+import type {RunOutcome} from './result-types.ts';
 
 interface Column {
   title: string;
@@ -66,17 +67,17 @@ function rowsOf(block: readonly Cells[]): string[] {
 }
 
 /** Neighbours with the same point are runs of it. */
-function groupsOf(runs: readonly FinishedRun[]): FinishedRun[][] {
+export function groupsOf(runs: readonly FinishedRun[]): FinishedRun[][] {
   const groups: FinishedRun[][] = [];
   for (const run of runs) {
     const group = groups.at(-1);
-    if (group && isSamePoint(group[0], run)) group.push(run);
+    if (group && isSamePoint(group[0].outcome, run.outcome)) group.push(run);
     else groups.push([run]);
   }
   return groups;
 }
 
-function isSamePoint({outcome: {point: a}}: FinishedRun, {outcome: {point: b}}: FinishedRun): boolean {
+export function isSamePoint({point: a}: RunOutcome, {point: b}: RunOutcome): boolean {
   return a.maxConcurrency === b.maxConcurrency && a.requestRate === b.requestRate;
 }
 

@@ -6,6 +6,7 @@ import {percentileOf} from '../../statistics.ts';
 import {consoleTable} from '../console-table.ts';
 import type {FinishedRun} from '../result-files.ts';
 import type {RunOutcome} from '../result-types.ts';
+import {groupsOf, isSamePoint, sweepTable} from '../sweep-table.ts';
 import {type Bar, escapeText, linePlot, plotStyle, type Series, timeline} from './svg-plot.ts';
 
 const style = `
@@ -15,6 +16,8 @@ figure{margin:1.4rem 0;overflow-x:auto}
 svg{width:100%;min-width:480px;height:auto;font-size:12px;fill:currentColor}
 ${plotStyle.trim()}
 pre{overflow-x:auto;font-size:13px;line-height:1.35}
+summary{cursor:pointer;font-weight:600;margin:.8rem 0}
+@media(max-width:480px){pre{font-size:11px}}
 h2{margin-top:2.2rem;font-size:1.15rem}
 .bad{border:2px solid #dc2626;padding:.5rem 1rem}
 figcaption{opacity:.7;font-size:.9em}
@@ -23,10 +26,10 @@ figcaption{opacity:.7;font-size:.9em}
 export function htmlPage(runs: readonly FinishedRun[]): string {
   const [{outcome: first}] = runs;
   const title = `Benchmark of ${first.target.modelId || first.target.url}`;
-  const sections = [
-    ...(runs.length > 1 ? [sweepSection(runs)] : []),
-    ...runs.map(({outcome}) => runSection(outcome, runs.length > 1)),
-  ];
+  const sections =
+    runs.length === 1
+      ? ['<h2>Result</h2>', runSection(first)]
+      : [sweepSection(runs), ...runs.map((run) => foldedRun(run, runs))];
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeText(title)}</title><style>${style}</style></head>
 <body><h1>${escapeText(title)}</h1><p>${escapeText(`${first.target.url} · ${first.startedAt.toISOString()} · ${first.settings.datasetName} · seed ${first.settings.seed}`)}</p>
@@ -38,11 +41,18 @@ ${sections.join('\n')}
 /** As many fit beside each other on a page of the usual width. */
 const preColumns = 80;
 
-function runSection(outcome: RunOutcome, isOneOfSeveral: boolean): string {
-  const {point, figures} = outcome;
+/** One of several, which would be a long page. */
+function foldedRun({outcome}: FinishedRun, runs: readonly FinishedRun[]): string {
+  const {point} = outcome;
   const load = `concurrency ${point.maxConcurrency}, rate ${point.requestRate}`.replaceAll('Infinity', 'inf');
+  const ofPoint = runs.filter((run) => isSamePoint(run.outcome, outcome)).map((run) => run.outcome);
+  const place = ofPoint.length > 1 ? `, run ${ofPoint.indexOf(outcome) + 1} of ${ofPoint.length}` : '';
+  return `<details><summary>${escapeText(load + place)}</summary>\n${runSection(outcome)}\n</details>`;
+}
+
+function runSection(outcome: RunOutcome): string {
+  const {figures} = outcome;
   return [
-    `<h2>${isOneOfSeveral ? escapeText(load) : 'Result'}</h2>`,
     outcome.isValid || figures.completed === 0
       ? ''
       : '<p class="bad">This run is not valid: the load generator itself was late.</p>',
@@ -146,14 +156,19 @@ function requestBars(record: RequestRecord, row: number, startMs: number, thresh
   return [waiting, ...bars];
 }
 
+/** Points are the means of their runs. */
 function sweepSection(runs: readonly FinishedRun[]): string {
+  const points = groupsOf(runs);
+  const meanOf = (group: readonly FinishedRun[], key: string) =>
+    group.reduce((sum, {result}) => sum + (result[key] as number), 0) / group.length;
   const curve = (xKey: string, yKey: string, name: string): Series => ({
     name,
-    points: runs.map(({result}) => [result[xKey] as number, result[yKey] as number] as const),
-    labels: runs.map(({outcome}) => pointText(outcome)),
+    points: points.map((group) => [meanOf(group, xKey), meanOf(group, yKey)] as const),
+    labels: points.map(([{outcome}]) => pointText(outcome)),
   });
   return [
     '<h2>Sweep</h2>',
+    `<pre>${escapeText(sweepTable(runs, preColumns).join('\n'))}</pre>`,
     figure(
       'Median time to the first token over the throughput',
       linePlot({
