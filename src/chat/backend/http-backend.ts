@@ -8,8 +8,9 @@ import * as z from 'zod';
 import {ServingError, UsageError} from '../../core/errors.ts';
 import type {AnswerEvent} from '../conversation/answer-event.ts';
 import type {WireMessage} from '../conversation/messages.ts';
-import {type BackendFacts, type ChatBackend, type ChatRequestBody, ConnectionLostError} from './backend.ts';
-import {ChunkReader, errorMessageOf} from './chunk-reader.ts';
+import type {BackendFacts, ChatBackend, ChatRequestBody} from './backend.ts';
+import {ChunkReader} from './chunk-reader.ts';
+import {brokenAnswer, noAnswer, parseJson, refusal} from './http-errors.ts';
 import {withVersion} from './server-address.ts';
 
 export interface HttpBackendOptions {
@@ -21,8 +22,6 @@ export interface HttpBackendOptions {
 
 /** What small requests beside the answer may take. */
 const smallRequestMs = 10_000;
-
-const howToStart = 'Start a server with `parlance serve`, or leave --url out to talk to a model in this machine.';
 
 const modelListSchema = z.looseObject({
   data: z.array(z.looseObject({id: z.string(), max_model_len: z.number().nullish()})),
@@ -122,7 +121,7 @@ export class HttpBackend implements ChatBackend {
 
   async #small(method: 'GET' | 'POST', url: string, body: object | null): Promise<unknown> {
     const response = await this.#request(method, url, body, AbortSignal.timeout(smallRequestMs));
-    return parseJson(await response.body.text());
+    return parseJson(await wholeText(response.body));
   }
 
   /** @throws ConnectionLostError when nothing answers; ServingError when the answer is an error */
@@ -137,13 +136,11 @@ export class HttpBackend implements ChatBackend {
         body: body === null ? null : JSON.stringify(body),
         signal,
       })
-      .catch((cause: Error & {code?: string}) => {
-        const isLate = cause.name === 'TimeoutError';
-        const reason = isLate ? `not within ${smallRequestMs / 1000} s` : (cause.code ?? cause.message);
-        throw new ConnectionLostError(`Nothing answers at ${url.origin} (${reason}). ${howToStart}`, {cause});
+      .catch((cause) => {
+        throw noAnswer(cause, url, smallRequestMs);
       });
     if (response.statusCode < 400) return response;
-    throw await toError(response, url);
+    throw await refusal(response, url);
   }
 
   #headers(hasBody: boolean): Record<string, string> {
@@ -154,14 +151,6 @@ export class HttpBackend implements ChatBackend {
   }
 }
 
-async function toError(response: Dispatcher.ResponseData, url: URL): Promise<ServingError> {
-  const text = await response.body.text();
-  const message = errorMessageOf(parseJson(text)) ?? text.slice(0, 500).trim();
-  const id = response.headers['x-request-id'];
-  const what = `${response.statusCode} from ${url.pathname}`;
-  return new ServingError(`${message === '' ? 'no reason given' : message} (${what}${id ? `, request ${id}` : ''})`);
-}
-
 /** @throws ServingError */
 function read<T>(schema: z.ZodType<T>, answer: unknown, address: string): T {
   const parsed = schema.safeParse(answer);
@@ -169,19 +158,11 @@ function read<T>(schema: z.ZodType<T>, answer: unknown, address: string): T {
   throw new ServingError(`This server cannot do that: ${address} answers something else than vLLM does`);
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
 async function* readAnswer(response: Dispatcher.ResponseData, signal: AbortSignal) {
   const reader = new ChunkReader();
   const isStream = String(response.headers['content-type'] ?? '').includes('text/event-stream');
   if (!isStream) {
-    yield* reader.read(await response.body.text());
+    yield* reader.read(await wholeText(response.body));
     return yield* reader.end();
   }
   for await (const data of eventData(response.body)) {
@@ -197,10 +178,25 @@ async function* eventData(body: AsyncIterable<Uint8Array>): AsyncGenerator<strin
   const found: string[] = [];
   const parser = createParser({onEvent: ({data}) => found.push(data)});
   const decoder = new TextDecoder();
-  for await (const bytes of body) {
+  for await (const bytes of unbroken(body)) {
     parser.feed(decoder.decode(bytes, {stream: true}));
     yield* found.splice(0);
   }
   parser.feed('\n\n');
   yield* found;
+}
+
+async function wholeText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const bytes of unbroken(body)) parts.push(bytes);
+  return Buffer.concat(parts).toString('utf8');
+}
+
+/** @throws ConnectionLostError when the other side goes away */
+async function* unbroken(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* body;
+  } catch (cause) {
+    throw brokenAnswer(cause as Error);
+  }
 }
