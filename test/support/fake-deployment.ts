@@ -8,7 +8,10 @@ import {FakeVllm, type FakeVllmOptions} from './fake-vllm.ts';
 import {RecordingLogger} from './recording-logger.ts';
 
 /** Looks often, so that no test waits for long. */
-const quickHealth = {upMs: 50, downMs: 10, longestDownMs: 40, answerMs: 300, silentMs: 600};
+const quickHealth = {upMs: 50, downMs: 10, longestDownMs: 40, answerMs: 10_000, silentMs: 600};
+
+/** Soon calls a server silent; only for tests of silence, as a busy machine takes its time. */
+export const impatientHealth = {...quickHealth, answerMs: 700};
 
 export interface FakeDeployment {
   serve(options?: FakeVllmOptions): Promise<FakeVllm>;

@@ -28,6 +28,20 @@ export interface CallEvents {
 }
 
 const END_OF_STREAM = '[DONE]';
+/** A stream begins with the prompt and one token also where the answer came whole, and its end is an event of its own. */
+function splitBehindFirst(output: SequenceOutput): [SequenceOutput, SequenceOutput] {
+  const {newTokenIds, logprobs, tokenTimesMs} = output;
+  const part = (from: number, to?: number) => ({
+    newTokenIds: newTokenIds.slice(from, to),
+    logprobs: logprobs?.slice(from, to) ?? null,
+    tokenTimesMs: tokenTimesMs.slice(from, to),
+  });
+  return [
+    {...output, ...part(0, 1), finishReason: null, stopReason: null},
+    {...output, ...part(1), promptLogprobs: null, numCachedTokens: null},
+  ];
+}
+
 /** Tokens that may wait for a slow reader before the server is held up. */
 const mostUnreadTokens = 512;
 
@@ -131,8 +145,16 @@ export class GenerateCall implements Dispatcher.DispatchHandler {
   #takeWhole(answer: WireAnswer): void {
     const {requestId, promptTokenIds} = this.#request;
     const output = toSequenceOutput(requestId, answer);
-    if (output) this.#last = {...output, promptLogprobs: toPromptLogprobs(answer, promptTokenIds)};
-    this.#end();
+    if (output === null) return this.#end();
+    this.#last = {...output, promptLogprobs: toPromptLogprobs(answer, promptTokenIds)};
+    if (output.newTokenIds.length < 2 || output.finishReason === 'abort') return this.#end();
+    const [first, rest] = splitBehindFirst(this.#last);
+    this.#last = rest;
+    this.#emit(first);
+    // In a turn of its own, or the two would be merged before anybody reads.
+    setImmediate(() => {
+      if (!this.#isOver) this.#end();
+    });
   }
 
   /** We abort by closing the connection, so an answer that says `abort` was ended over there. */

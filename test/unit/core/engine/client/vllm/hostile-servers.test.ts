@@ -8,10 +8,11 @@ import {EngineDeadError, ModelError} from '../../../../../../src/core/errors.ts'
 import {engineRequest, fakePrompt} from '../../../../../support/build-engine.ts';
 import {collect, collectUntilError} from '../../../../../support/collect.ts';
 import {tokensIn} from '../../../../../support/engine-clients.ts';
-import {enginesUp, fakeDeployment, until} from '../../../../../support/fake-deployment.ts';
+import {enginesUp, fakeDeployment, impatientHealth, until} from '../../../../../support/fake-deployment.ts';
 import {greedyContinuation} from '../../../../../support/fake-model-runner.ts';
 
 const {serve, kill, connect} = fakeDeployment();
+const impatient = {healthTimes: impatientHealth};
 
 /** Asks for tokens of a prompt of its own. */
 async function ask(client: EngineClient, seed: number, maxTokens = 4): Promise<void> {
@@ -70,7 +71,7 @@ describe('addresses', () => {
   it('where nobody ever answers are refused in time', async () => {
     const server = await serve();
     server.isSilent = true;
-    await expect(connect([server.url])).rejects.toThrow(/cannot be reached: no answer in time/);
+    await expect(connect([server.url], impatient)).rejects.toThrow(/cannot be reached: no answer in time/);
   });
 });
 
@@ -99,7 +100,7 @@ describe('a server that falls silent', () => {
   it('gives what has no token yet to another one, and keeps what has', async () => {
     let isStuck = false;
     const [silent, good] = [await serve({model: 'paced', intercept: () => isStuck}), await serve()];
-    const {client} = await connect([silent.url, good.url]);
+    const {client} = await connect([silent.url, good.url], impatient);
     const begun = client.generate(engineRequest('begun', fakePrompt(9, 99), {maxTokens: 3000}, {engineIndex: 0}));
     await begun.next();
     isStuck = true;
@@ -116,7 +117,7 @@ describe('a server that falls silent', () => {
   it('loses what gets nothing more', async () => {
     let isStuck = false;
     const silent = await serve({intercept: (response) => isStuck && response.flushHeaders() === undefined});
-    const {client} = await connect([silent.url]);
+    const {client} = await connect([silent.url], impatient);
     isStuck = true;
     const lost = collectUntilError(client.generate(engineRequest('a', [1, 2])));
     silent.isSilent = true;
@@ -127,7 +128,7 @@ describe('a server that falls silent', () => {
   it('keeps what waits when there is no other', async () => {
     let isStuck = true;
     const server = await serve({intercept: () => isStuck});
-    const {client} = await connect([server.url]);
+    const {client} = await connect([server.url], impatient);
     const waiting = collectUntilError(client.generate(engineRequest('a', [1, 2])));
     server.isSilent = true;
     await until(() => !enginesUp(client)[0]!);

@@ -133,6 +133,18 @@ describe('a request', () => {
     expect(output!.promptLogprobs).toHaveLength(6);
   });
 
+  it('begins with the prompt and one token where the answer comes whole', async () => {
+    const server = await serve();
+    const {client} = await connect([server.url]);
+    const sampling = {maxTokens: 5, logprobs: 1, promptLogprobs: 1};
+    const outputs = await collect(client.generate(engineRequest('a', fakePrompt(6), sampling)));
+    expect(outputs.map(({newTokenIds}) => newTokenIds.length)).toEqual([1, 4]);
+    expect(outputs.map(({logprobs}) => logprobs!.length)).toEqual([1, 4]);
+    expect(outputs.map(({promptLogprobs}) => promptLogprobs?.length)).toEqual([6, undefined]);
+    expect(outputs.map(({finishReason}) => finishReason)).toEqual([null, 'length']);
+    expect(tokensIn(outputs)).toEqual(greedyContinuation(fakePrompt(6), {maxTokens: 5}));
+  });
+
   const answering =
     (status: number, body: unknown): Intercept =>
     (response) => {
