@@ -3,7 +3,7 @@
  * stop, leave. Holds no text of the talk and draws nothing.
  */
 import type {Approval} from '../conversation/run-turn.ts';
-import type {ViewState} from '../state/view-state.ts';
+import type {Phase, ViewState} from '../state/view-state.ts';
 import {completeInput} from './complete-input.ts';
 import {type Editor, editByKey, editorOf, emptyEditor, insert, moveLine} from './editor.ts';
 import type {InputHistory} from './history.ts';
@@ -30,13 +30,17 @@ export interface TypedInput {
   label: string;
   /** Stands in the empty input. */
   hint: string;
+  /** Enter was pressed while an answer came: the text goes when that has ended. */
+  isWaiting: boolean;
+  purpose: Purpose;
 }
 
 /** The input may be about something else than a message. */
-type Purpose = 'message' | 'refusal' | 'arguments';
+type Purpose = 'message' | 'search' | 'refusal' | 'arguments';
 
 const hints: Readonly<Record<Purpose, string>> = {
   message: 'Say something',
+  search: 'type, Ctrl-R for older ones, Enter takes it',
   refusal: 'Why not? (Enter sends)',
   arguments: 'Arguments as JSON (Enter runs)',
 };
@@ -51,9 +55,8 @@ export class InputModel {
   readonly #listeners = new Set<() => void>();
   /** Long pastes stand in the text as a mark. */
   readonly #pastes = new Map<string, string>();
-  #typed: TypedInput = {editor: emptyEditor, label: usualLabel, hint: hints.message};
+  #typed = typedFor('message', emptyEditor);
   #search: HistorySearch | null = null;
-  #purpose: Purpose = 'message';
   #lastKey = '';
 
   constructor(history: InputHistory) {
@@ -67,9 +70,14 @@ export class InputModel {
 
   readonly snapshot = (): TypedInput => this.#typed;
 
-  /** Puts a text there that the person may change. */
+  /** Puts a text there that the person may change. What is being typed is not thrown away for it; the history has it, too. */
   setText(text: string): void {
-    this.#change(editorOf(text));
+    if (this.#typed.editor.text === '') this.#change(editorOf(text));
+  }
+
+  /** To be told when the phase has changed. */
+  notePhase(phase: Phase, actions: InputActions): void {
+    if (phase === 'idle' && this.#typed.isWaiting) this.#submit(actions);
   }
 
   readChunk(chunk: string, state: ViewState, actions: InputActions): void {
@@ -87,7 +95,7 @@ export class InputModel {
   }
 
   #asksApproval(state: ViewState): boolean {
-    return state.phase === 'tool-approval' && this.#purpose === 'message';
+    return state.phase === 'tool-approval' && this.#typed.purpose === 'message';
   }
 
   #answerApproval(text: string, state: ViewState, actions: InputActions): void {
@@ -99,8 +107,7 @@ export class InputModel {
   }
 
   #turnTo(purpose: Purpose, text: string): void {
-    this.#purpose = purpose;
-    this.#change(editorOf(text));
+    this.#show(typedFor(purpose, editorOf(text)));
   }
 
   #readNamedKey(name: string, state: ViewState, actions: InputActions): void {
@@ -144,22 +151,28 @@ export class InputModel {
 
   #enter(state: ViewState, actions: InputActions): void {
     const {editor} = this.#typed;
-    if (this.#purpose !== 'message') return this.#enterAnswer(actions);
+    if (this.#typed.purpose !== 'message') return this.#enterAnswer(actions);
     if (editor.text.endsWith('\\') && editor.cursor === editor.text.length) {
       return this.#change(editorOf(`${editor.text.slice(0, -1)}\n`));
     }
-    // One question at a time; what was typed stays until the answer is there.
-    if (state.phase !== 'idle' || editor.text.trim() === '') return;
-    const text = this.#withPastes(editor.text);
+    if (editor.text.trim() === '') return;
+    // One question at a time.
+    if (state.phase !== 'idle') return this.#show({...this.#typed, isWaiting: true});
+    this.#submit(actions);
+  }
+
+  #submit(actions: InputActions): void {
+    const text = this.#withPastes(this.#typed.editor.text);
     this.#change(emptyEditor);
     void this.#history.add(text);
     actions.submit(text);
   }
 
   #enterAnswer(actions: InputActions): void {
-    const {text} = this.#typed.editor;
+    const {editor, purpose} = this.#typed;
+    const {text} = editor;
     const approval: Approval =
-      this.#purpose === 'refusal' ? {type: 'no', reason: text.trim()} : {type: 'edit', argumentsText: text};
+      purpose === 'refusal' ? {type: 'no', reason: text.trim()} : {type: 'edit', argumentsText: text};
     this.#turnTo('message', '');
     actions.approve(approval);
   }
@@ -173,14 +186,13 @@ export class InputModel {
   }
 
   #beginSearch(): void {
-    if (this.#purpose !== 'message') return;
+    if (this.#typed.purpose !== 'message') return;
     this.#search = new HistorySearch(this.#history, this.#typed.editor);
     this.#showSearch(this.#search);
   }
 
   #showSearch({label, text}: HistorySearch): void {
-    this.#typed = {editor: editorOf(text), label, hint: 'type, Ctrl-R for older ones, Enter takes it'};
-    this.#tellAll();
+    this.#show({...typedFor('search', editorOf(text)), label});
   }
 
   /** @returns true when the key means something after the search, too */
@@ -191,7 +203,7 @@ export class InputModel {
       return false;
     }
     this.#search = null;
-    this.#change(step.type === 'given-up' ? step.editor : editorOf(step.text));
+    this.#show(typedFor('message', step.type === 'given-up' ? step.editor : editorOf(step.text)));
     return step.type === 'left';
   }
 
@@ -203,21 +215,26 @@ export class InputModel {
   }
 
   #escape(state: ViewState, actions: InputActions): void {
-    if (this.#purpose !== 'message') return this.#turnTo('message', '');
-    if (state.phase !== 'idle') return actions.stop();
+    if (this.#typed.purpose !== 'message') return this.#turnTo('message', '');
+    if (state.phase !== 'idle') return this.#stop(actions);
     if (this.#lastKey === 'escape' && this.#typed.editor.text === '') actions.submit('/edit');
   }
 
   /** Stops the answer, else clears the input, else leaves at the second time. */
   #interrupt(state: ViewState, actions: InputActions): void {
     if (state.phase !== 'idle') {
-      this.#turnTo('message', this.#purpose === 'message' ? this.#typed.editor.text : '');
-      return actions.stop();
+      if (this.#typed.purpose !== 'message') this.#turnTo('message', '');
+      return this.#stop(actions);
     }
     if (this.#typed.editor.text !== '') return this.#change(emptyEditor);
     if (this.#typed.hint === leaveHint) return actions.quit();
-    this.#typed = {editor: emptyEditor, label: usualLabel, hint: leaveHint};
-    this.#tellAll();
+    this.#show({...typedFor('message', emptyEditor), hint: leaveHint});
+  }
+
+  /** What waited for the end of the answer does not go on its own any more. */
+  #stop(actions: InputActions): void {
+    this.#show({...this.#typed, isWaiting: false});
+    actions.stop();
   }
 
   #pasted(text: string): string {
@@ -236,11 +253,15 @@ export class InputModel {
   }
 
   #change(editor: Editor): void {
-    this.#typed = {editor, label: usualLabel, hint: hints[this.#purpose]};
-    this.#tellAll();
+    this.#show(typedFor(this.#typed.purpose, editor));
   }
 
-  #tellAll(): void {
+  #show(typed: TypedInput): void {
+    this.#typed = typed;
     for (const listener of this.#listeners) listener();
   }
+}
+
+function typedFor(purpose: Purpose, editor: Editor): TypedInput {
+  return {editor, label: usualLabel, hint: hints[purpose], isWaiting: false, purpose};
 }

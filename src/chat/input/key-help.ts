@@ -1,6 +1,6 @@
 /** What the keys of the screen do, as `/help` shows it. */
 export const keyHelp: readonly (readonly [keys: string, effect: string])[] = [
-  ['Enter', 'Send'],
+  ['Enter', 'Send; during an answer, when that has ended'],
   ['Alt-Enter, Ctrl-J, \\ at the end', 'New line'],
   ['Up, Down', 'Move in the text, then through earlier inputs'],
   ['Ctrl-R', 'Search earlier inputs'],

@@ -41,7 +41,11 @@ export function drawItem(item: ViewItem, pen: Pen): string[] {
     case 'note':
       return wrapSpans([span(item.text, ...toneStyles[item.tone])], paint, {width});
     case 'listing':
-      return [paint(item.title, ['bold']), ...item.text.split('\n').flatMap((line) => drawRow(line, narrower(pen, 2)))];
+      return [
+        '',
+        paint(item.title, ['bold']),
+        ...item.text.split('\n').flatMap((line) => drawRow(line, narrower(pen, 2))),
+      ];
   }
 }
 

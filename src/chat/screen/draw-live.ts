@@ -87,10 +87,15 @@ export function drawOpenBlock({rest, fence, indent}: BlockState, isRaw: boolean,
   );
 }
 
+interface OutsideTexts {
+  toolsText: string | null;
+  stopText: string | null;
+}
+
 /** Model, context, speed; what the keys do. Where the room is small, the least important parts go first. */
 export function statusLine(
   state: ViewState,
-  toolsText: string | null,
+  {toolsText, stopText}: OutsideTexts,
   {width, paint, nowMs}: Omit<LiveContext, 'maxLines'>,
 ): string {
   const [count = null, speed = null, wait = null] = speedTexts(state, nowMs);
@@ -101,7 +106,7 @@ export function statusLine(
     {text: speed, weight: 3},
     {text: wait, weight: 2},
     {text: toolsText, weight: 0},
-    {text: state.phase === 'idle' ? null : 'esc to stop', weight: 6},
+    {text: stopText, weight: 6},
   ];
   return paint(cutToWidth(span(fittingParts(parts, width)).text, width), ['dim']);
 }

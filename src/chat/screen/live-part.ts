@@ -26,11 +26,27 @@ export function drawLivePart(state: ViewState, typed: TypedInput, context: LiveP
   const isMoving = !restingPhases.includes(state.phase);
   // One row is left for what is finished.
   const room = Math.max(1, rows - 1);
-  const input = drawInput(typed, {width, maxLines: Math.ceil(room / 3), paint, showsCursor: isMoving});
-  const below = room > input.lines.length ? [statusLine(state, toolsText, context)] : [];
+  const input = drawInput(hinted(typed, state.phase), {
+    width,
+    maxLines: Math.ceil(room / 3),
+    paint,
+    showsCursor: isMoving,
+  });
+  const below =
+    room > input.lines.length ? [statusLine(state, {toolsText, stopText: stopText(state.phase, typed)}, context)] : [];
   const gap = rows >= leastRowsWithGap ? [''] : [];
   const maxLines = room - input.lines.length - below.length - gap.length;
   const above = [...drawActivity(state, {...context, maxLines}), ...gap];
   const {x, y} = input.cursor;
   return {lines: [...above, ...input.lines, ...below], cursor: isMoving ? null : {x, y: above.length + y}};
+}
+
+/** What to type is another thing while a call waits for a word. */
+function hinted(typed: TypedInput, phase: Phase): TypedInput {
+  return phase === 'tool-approval' && typed.purpose === 'message' ? {...typed, hint: 'y, a, e or n'} : typed;
+}
+
+function stopText(phase: Phase, {isWaiting}: TypedInput): string | null {
+  if (phase === 'idle') return null;
+  return isWaiting ? 'your message goes next, esc to stop' : 'esc to stop';
 }

@@ -86,8 +86,15 @@ function inlineSpans(token: Token, styles: readonly Style[]): Span[] {
 }
 
 function plainText(token: Token): string {
-  return 'text' in token && typeof token.text === 'string' ? token.text : token.raw;
+  const text = 'text' in token && typeof token.text === 'string' ? token.text : token.raw;
+  return text.replace(entity, (whole, name: string) => entities[name] ?? whole);
 }
+
+const entity = /&([a-z]+|#39);/g;
+const entities: Readonly<Record<string, string>> = {
+  ...{amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", '#39': "'"},
+  ...{nbsp: ' ', mdash: '—', ndash: '–', hellip: '…', times: '×', rarr: '→', copy: '©'},
+};
 
 /** The address stands behind a text that does not show it. */
 function linkAddress({href, text}: Tokens.Link, styles: readonly Style[]): Span[] {

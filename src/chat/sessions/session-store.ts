@@ -226,10 +226,12 @@ export class SessionWriter {
     if (await this.#isForeign()) this.#moveAway();
     const lines = this.#news(talk, settings, model);
     if (lines.length === 0) return;
+    // While this is written, the talk may go on.
+    const written = {settings: JSON.stringify(settings), length: talk.length};
     await this.#append(lines);
     this.#hasHeader = true;
-    this.#writtenSettings = JSON.stringify(settings);
-    this.#numWritten = talk.length;
+    this.#writtenSettings = written.settings;
+    this.#numWritten = written.length;
   }
 
   /** The talk was shortened to so many messages. */

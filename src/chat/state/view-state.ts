@@ -244,8 +244,10 @@ function endAnswer(state: ViewState, event: Extract<ViewEvent, {type: 'answer-en
 /** Why an answer is less than one expects. */
 function shortfalls({message, finishReason}: Extract<ViewEvent, {type: 'answer-end'}>): ViewItem[] {
   const isEmpty = finishReason === 'stop' && message.content === '' && !message.tool_calls;
+  const isCut = finishReason === 'length';
   const texts = [
-    finishReason === 'length' ? '(cut: the limit of tokens is reached; /continue goes on)' : null,
+    isCut && !message.tool_calls ? '(cut: the limit of tokens is reached; /continue goes on)' : null,
+    isCut && message.tool_calls ? '(cut in a call: the limit of tokens is reached)' : null,
     isEmpty && message.reasoning ? '(no answer, only a thought; ctrl-t shows it)' : null,
     isEmpty && !message.reasoning ? '(an empty answer)' : null,
   ];

@@ -23,8 +23,8 @@ const phases: Phase[] = [
   ...(['tool-running', 'reconnecting'] as const),
 ];
 
-function draw(state: ViewState, {rows = 24, width = 79, text = ''} = {}) {
-  const typed = {editor: editorOf(text), label: '> ', hint: 'Say something'};
+function draw(state: ViewState, {rows = 24, width = 79, text = '', isWaiting = false} = {}) {
+  const typed = {editor: editorOf(text), label: '> ', hint: 'Say something', isWaiting, purpose: 'message' as const};
   const pen = {width, paint: paintNone, colours: new CodeColours()};
   return drawLivePart(state, typed, {...pen, rows, nowMs: 0, toolsText: null});
 }
@@ -54,6 +54,11 @@ describe('the live part', () => {
     expect(moving.cursor).toBeNull();
     expect(moving.lines.at(-2)).toBe('> 漢字\u001b[7m \u001b[27m');
     expect(draw(busy('waiting')).lines.at(-2)).toBe('> \u001b[7mS\u001b[27may something');
+  });
+
+  it('says what to type while a call waits for a word, and that a message waits', () => {
+    expect(draw(busy('tool-approval')).lines.at(-2)).toBe('> y, a, e or n');
+    expect(draw(busy('answer'), {text: 'more', isWaiting: true}).lines.at(-1)).toContain('your message goes next');
   });
 
   it('goes when another program has the terminal, and at the end', () => {

@@ -76,3 +76,7 @@ describe('code', () => {
     expect(lines.join('')).not.toContain('\u001b[2J');
   });
 });
+
+it('reads common entities, but not in code', () => {
+  expect(draw('a &amp; b &lt;i&gt; &foo; `&amp;`')).toEqual(['a & b <i> &foo; &amp;']);
+});

@@ -60,7 +60,7 @@ function open(reasoning: 'show' | 'fold' | 'hide' = 'fold', size = {columns: 100
     screen.stdin.write(keys);
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return {screen, frame, tell, shows, type, done};
+  return {frame, tell, shows, type, done, input};
 }
 
 const question: ViewEvent = {type: 'question', text: 'why?'};
@@ -143,6 +143,11 @@ describe('the screen', () => {
       note: '(cut: the limit of tokens is reached; /continue goes on)',
     },
     {
+      name: 'a call that was cut',
+      end: {...answerEnd, finishReason: 'length', message: {role: 'assistant', content: '', tool_calls: [call]}},
+      note: '(cut in a call: the limit of tokens is reached)',
+    },
+    {
       name: 'a thought without an answer',
       end: {...answerEnd, message: {role: 'assistant', content: '', reasoning: 'hm'}},
       note: '(no answer, only a thought; ctrl-t shows it)',
@@ -207,6 +212,39 @@ describe('the screen', () => {
     expect(done.quits).toBe(0);
     await type('\u0003');
     expect(done.quits).toBe(1);
+  });
+
+  it('sends what was typed during an answer when that has ended, unless it was stopped', async () => {
+    const {tell, type, shows, done} = open();
+    tell(question, round);
+    await shows('waiting for the first token');
+    await type('and then?');
+    await type('\r');
+    await shows('your message goes next');
+    expect(done.submitted).toEqual([]);
+    tell({type: 'turn-end', outcome: 'done', error: null});
+    await vi.waitFor(() => expect(done.submitted).toEqual(['and then?']));
+    tell(question, round);
+    await shows('waiting for the first token');
+    await type('no');
+    await type('\r');
+    await shows('your message goes next');
+    await type('\u001b');
+    tell({type: 'turn-end', outcome: 'stopped', error: null});
+    await shows('(stopped)');
+    await shows('> no');
+    expect(done.submitted).toEqual(['and then?']);
+  });
+
+  it('throws nothing away that is being typed', async () => {
+    const {input, type, shows} = open();
+    await shows('Say something');
+    await type('typed');
+    input.setText('taken back');
+    await shows('> typed');
+    await type('\u0015');
+    input.setText('taken back');
+    await shows('> taken back');
   });
 
   it('searches earlier inputs, from the newest to older ones', async () => {
