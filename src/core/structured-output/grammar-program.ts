@@ -5,7 +5,7 @@
  */
 import {ValidationError} from '../errors.ts';
 import {assertInvariant} from '../util/assert.ts';
-import {withoutSurrogates} from './code-point-ranges.ts';
+import {type CodePointRanges, withoutSurrogates} from './code-point-ranges.ts';
 import type {Grammar, GrammarNode} from './grammar.ts';
 import {type ByteRange, utf8Sequences} from './utf8-sequences.ts';
 
@@ -61,6 +61,8 @@ class Lowering {
   readonly references: {name: string; node: Extract<ProgramNode, {type: 'rule'}>}[] = [];
   readonly repeats: RepeatNode[] = [];
   readonly texts = new Set<string>();
+  /** A pattern has the same sets many times. */
+  readonly #sequences = new Map<CodePointRanges, ByteRange[][]>();
   #numNodes = 0;
 
   lower(node: GrammarNode): ProgramNode {
@@ -70,13 +72,7 @@ class Lowering {
         this.texts.add(node.text);
         return {id, type: 'sequence', parts: [...Buffer.from(node.text)].map((byte) => this.#leaf([byte, byte]))};
       case 'class':
-        return {
-          id,
-          type: 'choice',
-          options: withoutSurrogates(node.ranges)
-            .flatMap(utf8Sequences)
-            .map((bytes) => this.#bytes(bytes)),
-        };
+        return {id, type: 'choice', options: this.#sequencesOf(node.ranges).map((bytes) => this.#bytes(bytes))};
       case 'sequence':
         return {id, type: 'sequence', parts: node.parts.map((part) => this.lower(part))};
       case 'choice':
@@ -96,6 +92,12 @@ class Lowering {
         return reference;
       }
     }
+  }
+
+  #sequencesOf(ranges: CodePointRanges): ByteRange[][] {
+    const sequences = this.#sequences.get(ranges) ?? withoutSurrogates(ranges).flatMap(utf8Sequences);
+    this.#sequences.set(ranges, sequences);
+    return sequences;
   }
 
   #repeat(node: RepeatNode): ProgramNode {

@@ -91,11 +91,12 @@ export class GrammarText {
     this.#takeCharacter();
     const isNegated = this.next === '^';
     if (isNegated) this.#takeCharacter();
-    let ranges: CodePointRanges = [];
+    const items: CodePointRanges[] = [];
     while (this.next !== ']') {
       if (this.isAtEnd) this.refuse('the class is not closed', start);
-      ranges = unionOf(ranges, this.#takeRange());
+      items.push(this.#takeRange());
     }
+    const ranges = unionOf(items.flat());
     this.#takeCharacter();
     this.skipBlank();
     return isNegated ? complementOf(ranges) : ranges;

@@ -24,9 +24,12 @@ import {inAnyCase, regexGrammar} from './regex-grammar.ts';
 const nameForm = /[?!]?[A-Za-z_][A-Za-z0-9_]*/y;
 const definitionForm = /[?!]*[A-Za-z_][A-Za-z0-9_]*(\.-?\d+)?\s*:/y;
 const terminalForm = /^_?[A-Z]/;
-const regexForm = /\/(?!\/)(\\.|\[(\\.|[^\]\\\n])*\]|[^\\/\n])+\/[a-z]*/y;
+/** A bracket opens a class and is nothing else, or a text of brackets would take for ever. */
+const regexForm = /\/(?!\/)(\\.|\[(\\.|[^\]\\\n])*\]|[^\\/\n[])+\/[a-z]*/y;
 const numberForm = /-?\d+/y;
 const blank = /(\s|\/\/[^\n]*|#[^\n]*)*/y;
+/** White space of one line: across lines, every line would look at all that follow. */
+const ignoreForm = /^[^\S\n\r\u2028\u2029]*%ignore\b/m;
 /** Around what `%ignore` names. */
 const ignoredRule = 'ignored';
 
@@ -45,7 +48,7 @@ class LarkReader extends NotationReader {
 
   constructor(source: string, builder: GrammarBuilder) {
     super(new GrammarText(source, 'grammar', blank), builder);
-    this.#ignores = /^\s*%ignore\b/m.test(source);
+    this.#ignores = ignoreForm.test(source);
     if (this.#ignores) builder.reserve(ignoredRule);
   }
 

@@ -91,6 +91,7 @@ class RegexReader {
   readonly #anyCharacter: CodePointRanges;
   readonly #place: string;
   readonly #isSearch: boolean;
+  readonly #singles = new Map<string, CodePointRanges>();
   #position = 0;
   #depth = 0;
 
@@ -168,6 +169,7 @@ class RegexReader {
     if (this.#take('*')) return [0, Number.POSITIVE_INFINITY];
     if (this.#take('+')) return [1, Number.POSITIVE_INFINITY];
     if (this.#take('?')) return [0, 1];
+    if (this.#peek() !== '{') return null;
     const match = /^\{(\d+)(,(\d*))?\}/.exec(this.#characters.slice(this.#position, this.#position + 20).join(''));
     if (match === null) return null;
     const [whole, least, comma, most] = match;
@@ -189,7 +191,14 @@ class RegexReader {
     if (character === '[') return this.#write(this.#readClass());
     if (character === '.') return this.#write(this.#anyCharacter);
     if (character === '\\') return this.#write(this.#readEscape());
-    return this.#write(charactersOf(character));
+    return this.#write(this.#single(character));
+  }
+
+  /** The same set for the same character, so that what is made of it is made once. */
+  #single(character: string): CodePointRanges {
+    const ranges = this.#singles.get(character) ?? charactersOf(character);
+    this.#singles.set(character, ranges);
+    return ranges;
   }
 
   #readGroup(): GrammarNode {
@@ -213,13 +222,14 @@ class RegexReader {
   #readClass(): CodePointRanges {
     const opening = this.#position - 1;
     const isNegated = this.#take('^');
-    let ranges: CodePointRanges = [];
+    const items: CodePointRanges[] = [];
     for (let isFirst = true; isFirst || this.#peek() !== ']'; isFirst = false) {
       if (this.#peek() === undefined) this.#refuse('the class is not closed', opening);
       if (isFirst && this.#peek() === ']') break;
-      ranges = unionOf(ranges, this.#readClassItem());
+      items.push(this.#readClassItem());
     }
     this.#position++;
+    const ranges = unionOf(items.flat());
     return isNegated ? complementOf(ranges) : without(ranges, []);
   }
 

@@ -78,6 +78,17 @@ const cases: Record<string, [Kind, string]> = {
     enum: [`${'a'.repeat(40)}!`, 'aa'],
   }),
   'states without end': json({type: 'string', pattern: '(a|b)*a(a|b){30}', maxLength: 2000}),
+  'a class of 20,000 characters': [
+    'regex',
+    `[${Array.from({length: 20_000}, (_, index) => String.fromCodePoint(0x4e00 + 2 * index)).join('')}]`,
+  ],
+  'a class of 20,000 characters in GBNF': [
+    'grammar',
+    `root ::= [${Array.from({length: 20_000}, (_, index) => String.fromCodePoint(0x4e00 + 2 * index)).join('')}]`,
+  ],
+  '100,000 characters of a regex': ['regex', 'ab'.repeat(50_000)],
+  '100,000 empty lines in Lark': ['grammar', `${'\n'.repeat(100_000)}start: "a"`],
+  '100,000 brackets in an expression of Lark': ['grammar', `start: /${'['.repeat(100_000)}`],
   'left recursion': ['grammar', 'root ::= root "a" | "b"'],
   'left recursion behind nothing': ['grammar', 'root ::= "x"? root "a" | "b"'],
   'nothing at all': ['grammar', 'root ::= [] "a"'],
