@@ -89,6 +89,11 @@ export async function tryExported(
 }
 
 function cannotRun(modelPath: string, {gpu}: ChosenDevice, cause: Error): ModelError {
+  const fault = dataFaults.find(({pattern}) => pattern.test(cause.message))?.text;
+  if (fault !== undefined) {
+    const message = `The weights of the graph ${modelPath} are in ${modelPath}_data beside it, and that file ${fault}. Is the download complete?`;
+    return new ModelError(message, {cause});
+  }
   const reason = reasons.find(({pattern}) => pattern.test(cause.message))?.text;
   return new ModelError(
     `The graph ${modelPath} cannot be run on ${gpu?.name ?? 'the CPU'}: ${reason ?? cause.message}. ` +
@@ -96,6 +101,12 @@ function cannotRun(modelPath: string, {gpu}: ChosenDevice, cause: Error): ModelE
     {cause},
   );
 }
+
+/** What the library says when it does not find the weights that a graph keeps in a file beside it. */
+const dataFaults: readonly {pattern: RegExp; text: string}[] = [
+  {pattern: /External data path does not exist/, text: 'does not exist'},
+  {pattern: /External initializer: .* are out of bounds or can not be read in full/, text: 'is cut off'},
+];
 
 /** What the library says, in other words where its own explain little. */
 const reasons: readonly {pattern: RegExp; text: string}[] = [

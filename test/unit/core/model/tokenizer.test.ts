@@ -1,8 +1,11 @@
 import {join} from 'node:path';
+import {setFlagsFromString} from 'node:v8';
+import {runInNewContext} from 'node:vm';
 import {Tokenizer as NativeTokenizer} from 'tokenizers';
 import {describe, expect, it} from 'vitest';
 import {loadTokenizer, type Tokenizer} from '../../../../src/core/model/tokenizer.ts';
 import {IncrementalDetokenizer} from '../../../../src/core/output/incremental-detokenizer.ts';
+import {Random} from '../../../../src/core/sampling/random.ts';
 import {embeddedTokenizer} from '../../../support/embedded-model.ts';
 import {createTemporaryFolder} from '../../../support/temporary-folder.ts';
 
@@ -104,6 +107,24 @@ describe('the embedded tokenizer', () => {
       message: expect.stringContaining('U+D800 at position 1'),
     });
   });
+
+  it('PR-engine-02: keeps a bounded number of the words that it saw', async () => {
+    const tokenizer = await embeddedTokenizer();
+    setFlagsFromString('--expose_gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    const random = Random.fromSeed(1n);
+    const word = () => Array.from({length: 120}, () => String.fromCharCode(97 + (random.nextUint32() % 26))).join('');
+    const bytesAfter = async (numWords: number) => {
+      for (let count = 0; count < numWords; count += 100) {
+        await Promise.all(Array.from({length: 100}, () => tokenizer.encode(word(), {addSpecialTokens: false})));
+      }
+      collectGarbage();
+      return process.memoryUsage().rss;
+    };
+    // A word takes about 10 kB, so 10,000 of them that were kept would show.
+    const full = await bytesAfter(10_000);
+    expect((await bytesAfter(10_000)) - full).toBeLessThan(70_000_000);
+  }, 120_000);
 
   it('keeps the event loop free while it encodes a long text', async () => {
     const tokenizer = await embeddedTokenizer();
