@@ -382,6 +382,18 @@ describe('an interrupt', () => {
     );
   });
 
+  it('also ends a server of ours that is just being started', async () => {
+    const flags = ['--serve', 'models/smollm2-135m-instruct', ...usualFlags];
+    const child = spawn(process.execPath, [programPath, 'bench', ...flags], {env: programEnvironment({})});
+    const ended = once(child, 'close');
+    const stdout = readStream(child.stdout);
+    const [note] = (await once(child.stderr.setEncoding('utf8'), 'data')) as [string];
+    expect(note).toMatch(/^Starting models\/smollm2-135m-instruct for this run/);
+    child.kill('SIGINT');
+    expect(await ended).toEqual([130, null]);
+    expect(await stdout).toBe('');
+  });
+
   it('that comes twice ends at once', async () => {
     const {code, stdout} = await interrupted(['SIGINT', 'SIGINT']);
     expect({code, stdout}).toEqual({code: 130, stdout: ''});

@@ -10,14 +10,25 @@ export interface RequestLines {
   close(): void;
 }
 
-/** @throws UsageError when the file cannot be written; null as path gives a writer that does nothing */
-export function openRequestLines(path: string | null): RequestLines {
+/**
+ * @param path null gives a writer that does nothing
+ * @param onFault told once, when a line cannot be written; the run is worth more than the rest of the file
+ * @throws UsageError when the file cannot be opened
+ */
+export function openRequestLines(path: string | null, onFault: (message: string) => void): RequestLines {
   if (path === null) return {write() {}, close() {}};
   const file = openFile(path);
-  return {
-    write: (record) => void writeSync(file, `${JSON.stringify(requestLine(record))}\n`),
-    close: () => closeSync(file),
+  let isBroken = false;
+  const write = (record: RequestRecord) => {
+    if (isBroken) return;
+    try {
+      writeSync(file, `${JSON.stringify(requestLine(record))}\n`);
+    } catch (error) {
+      isBroken = true;
+      onFault(`--save-requests ${path} ends early: ${writeFault(error)}`);
+    }
   };
+  return {write, close: () => closeSync(file)};
 }
 
 function openFile(path: string): number {

@@ -34,7 +34,7 @@ function connectTo(baseUrl: string, {headers, insecure}: BenchSettings): Connect
 
 async function connectToOwn(settings: BenchSettings, terminal: BenchTerminal): Promise<Connection> {
   terminal.note(`Starting ${settings.serve ?? 'the embedded model'} for this run; --url measures another server`);
-  const server: StartedServer = await startServer(terminal.program, settings.serve, settings.serveArgs);
+  const server: StartedServer = await startServer(terminal.program, settings, terminal.interrupt);
   const {client} = connectTo(server.baseUrl, settings);
   const close = async () => {
     await client.close();

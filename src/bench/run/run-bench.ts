@@ -40,16 +40,36 @@ export async function runBench(options: BenchOptions, {json}: BenchFlags, termin
   if (settings.compare.length > 0) return compareFiles(settings, json, terminal);
   await checkPlaces(settings);
   const quiet = settings.quiet ? {...terminal, note() {}} : terminal;
-  const connection = await connect(settings, quiet);
-  const lines = openRequestLines(settings.saveRequests);
   try {
-    const context = await makeContext(settings, connection, quiet);
-    const results = await makeRuns({...context, onRecord: lines.write}, json);
-    return await report(results, settings, {json}, quiet);
+    return await runOn(settings, {json}, quiet);
+  } catch (error) {
+    const {aborted, reason} = terminal.interrupt;
+    if (aborted && error === reason) return exitCodes[reason as Interruption];
+    throw error;
+  }
+}
+
+async function runOn(settings: BenchSettings, flags: BenchFlags, terminal: BenchTerminal): Promise<number> {
+  const {interrupt} = terminal;
+  const connection = await orInterruption(connect(settings, terminal), interrupt);
+  const lines = openRequestLines(settings.saveRequests, (fault) => terminal.note(`Warning: ${fault}`));
+  try {
+    const context = await orInterruption(makeContext(settings, connection, terminal), interrupt);
+    interrupt.throwIfAborted();
+    const results = await makeRuns({...context, onRecord: lines.write}, flags.json);
+    return await report(results, settings, flags, terminal);
   } finally {
     lines.close();
     await connection.close();
   }
+}
+
+/** What fails behind Ctrl-C was broken off by it. */
+function orInterruption<T>(work: Promise<T>, interrupt: AbortSignal): Promise<T> {
+  return work.catch((error) => {
+    interrupt.throwIfAborted();
+    throw error;
+  });
 }
 
 async function makeContext(settings: BenchSettings, connection: Connection, terminal: BenchTerminal) {

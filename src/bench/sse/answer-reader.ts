@@ -40,15 +40,23 @@ export class AnswerReader {
   finish(timeMs: number): void {
     for (const data of this.#splitter.finish()) this.#take(data, timeMs);
     this.#record.failure ??= this.#whatIsMissing();
-    this.#checkChunkTokens();
+    this.#checkUsage();
   }
 
-  /** Events that carry more tokens than there are were counted another way: then each event is one of its own. */
-  #checkChunkTokens(): void {
-    const {chunkTokens, completionTokens} = this.#record;
+  /**
+   * Usage that cannot be true is no usage: no tokens where there is output. Events that carry more tokens than there are
+   * were counted another way, so each is one of its own.
+   */
+  #checkUsage(): void {
+    const record = this.#record;
+    const {chunkTokens, outputTimesMs} = record;
+    if (record.completionTokens === 0 && outputTimesMs.length > 0) {
+      record.completionTokens = null;
+      record.tokenCountSource = 'events';
+    }
     const sum = chunkTokens.reduce<number>((total, numTokens) => total + (numTokens ?? 0), 0);
     const isOneSided = chunkTokens.some((numTokens) => numTokens === null || numTokens < 0);
-    if (isOneSided || sum > (completionTokens ?? sum)) chunkTokens.fill(null);
+    if (isOneSided || record.completionTokens === null || sum > record.completionTokens) chunkTokens.fill(null);
   }
 
   #whatIsMissing(): Failure | null {

@@ -1,5 +1,6 @@
 /** What an answer that is no stream of events says: in its body, and in what only its headers tell. */
 import {excerpt} from './answer-reader.ts';
+import {isObject} from './stream-chunk.ts';
 
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -36,12 +37,12 @@ export function refusalMessage(text: string, headers: AnswerHeaders): string {
   return parts.filter((part) => part !== '').join('; ') || 'no message';
 }
 
-/** The message of an error body in the form of OpenAI, else its text. */
+/** The message of an error body in the form of OpenAI, of older servers or of web frameworks, else its text. */
 export function messageOf(text: string): string {
   try {
-    const {error, detail} = JSON.parse(text) as {error?: {message?: unknown} | string; detail?: unknown};
-    const message = typeof error === 'object' ? error.message : (error ?? detail);
-    return typeof message === 'string' ? message : excerpt(text);
+    const {error, detail, message} = JSON.parse(text) as Record<string, unknown>;
+    const named = isObject(error) ? error.message : (error ?? detail ?? message);
+    return typeof named === 'string' ? named : excerpt(text);
   } catch {
     return excerpt(text);
   }

@@ -39,7 +39,9 @@ type Fields = Readonly<Record<string, unknown>>;
 export function readChunk(data: string): StreamChunk | null {
   const value = parseOrNull(data);
   if (!isObject(value)) return null;
-  const {choices, usage, error} = value;
+  const {choices, usage} = value;
+  // Older servers say it in an object that is the error itself.
+  const error = value.object === 'error' ? value : value.error;
   const hasError = error !== undefined && error !== null;
   if (!Array.isArray(choices ?? [])) return null;
   const chunk = emptyChunk(usageOf(usage), hasError ? messageOf(error) : null);
@@ -134,7 +136,7 @@ function parseOrNull(data: string): unknown {
   }
 }
 
-function isObject(value: unknown): value is Fields {
+export function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -2,6 +2,7 @@
 import {type ChildProcess, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {ServingError} from '../../core/errors.ts';
+import type {BenchSettings} from '../bench-settings.ts';
 
 export interface StartedServer {
   baseUrl: string;
@@ -18,15 +19,16 @@ const stopGraceMs = 10_000;
 const keptLogLines = 15;
 
 /**
- * @param model null = the embedded one
+ * @param serve the model; null = the embedded one
+ * @param signal ends the start
  * @throws ServingError with the last lines of its log when it does not start
  */
 export async function startServer(
   program: ProgramPlace,
-  model: string | null,
-  extraArgs: readonly string[],
+  {serve, serveArgs}: Pick<BenchSettings, 'serve' | 'serveArgs'>,
+  signal: AbortSignal,
 ): Promise<StartedServer> {
-  const argv = ['serve', ...(model === null ? [] : [model]), '--port', '0', '--log-level', 'warning', ...extraArgs];
+  const argv = ['serve', ...(serve === null ? [] : [serve]), '--port', '0', '--log-level', 'warning', ...serveArgs];
   // In a process group of its own, so that Ctrl-C reaches the bench only, which then lets running answers end.
   const child = spawn(process.execPath, [...program.execArgv, program.path, ...argv], {
     env: childEnvironment(process.env),
@@ -36,7 +38,9 @@ export async function startServer(
   const kill = () => void child.kill('SIGKILL');
   process.once('exit', kill);
   const ended = once(child, 'close').finally(() => process.off('exit', kill));
-  const baseUrl = await readyUrl(child);
+  const end = () => void child.kill('SIGTERM');
+  signal.addEventListener('abort', end);
+  const baseUrl = await readyUrl(child).finally(() => signal.removeEventListener('abort', end));
   return {baseUrl, stop: () => stopServer(child, ended)};
 }
 

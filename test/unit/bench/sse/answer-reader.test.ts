@@ -97,6 +97,11 @@ describe('moments', () => {
     expect(lastOnly).toMatchObject({chunkTokens: [null, null, null], completionTokens: 3});
   });
 
+  it('does not believe that an answer with output has no tokens', () => {
+    const record = read([text('a', usage(0)), text('b', usage(0)), end, {choices: [], usage: usage(0)}, done]);
+    expect(record).toMatchObject({completionTokens: null, tokenCountSource: 'events', chunkTokens: [null, null]});
+  });
+
   it('reads usage that comes together with the last choice', () => {
     expect(read([text('a'), {...end, usage: usage(1)}, done]).completionTokens).toBe(1);
   });
@@ -109,6 +114,7 @@ describe('what is no success', () => {
     ['a role and an end', [role, done], 'empty'],
     ['a finish without output', [role, end, done], 'empty'],
     ['an error event', [role, text('a'), {error: {message: 'broken'}}, done], 'error_event'],
+    ['an error event of older servers', [role, text('a'), {object: 'error', message: 'broken'}, done], 'error_event'],
     ['an event that is no JSON', [role, 'data: {nope\n\n', end, done], 'malformed'],
     ['an event of another kind', ['data: {"choices": 3}\n\n', done], 'malformed'],
   ])('%s', (_name, reads, type) => {
@@ -117,6 +123,7 @@ describe('what is no success', () => {
 
   it('keeps the message of the server', () => {
     expect(read([{error: {message: 'broken'}}]).failure?.message).toBe('broken');
+    expect(read([{object: 'error', message: 'broken', code: 500}]).failure?.message).toBe('broken');
   });
 
   it('wants an end of every choice', () => {
