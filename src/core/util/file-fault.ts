@@ -29,8 +29,9 @@ export function readFault(error: unknown): string {
   return words[code ?? ''] ?? message;
 }
 
-/** For a file that is made: what does not exist is the folder around it. */
+/** For a file that is made: what does not exist is the folder around it, and what stands in that one's place is a file. */
 export function writeFault(error: unknown): string {
-  const {code} = error as NodeJS.ErrnoException;
+  const {code, syscall} = error as NodeJS.ErrnoException;
+  if (code === 'EEXIST' && syscall === 'mkdir') return words.ENOTDIR;
   return code === 'ENOENT' ? 'its folder does not exist' : readFault(error);
 }

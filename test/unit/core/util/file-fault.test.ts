@@ -1,4 +1,4 @@
-import {readFile, symlink, writeFile} from 'node:fs/promises';
+import {mkdir, readFile, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, it} from 'vitest';
 import {readFault, writeFault} from '../../../../src/core/util/file-fault.ts';
@@ -15,6 +15,8 @@ describe('what the system says', () => {
     expect(await faultOf(readFile(join(folder, 'a.txt', 'c.txt')))).toBe('a part of its path is a file and no folder');
     expect(await faultOf(readFile(join(folder, 'loop')))).toBe('its links lead in a circle');
     expect(await faultOf(writeFile(join(folder, 'no', 'd.txt'), ''), writeFault)).toBe('its folder does not exist');
+    const inFile = mkdir(join(folder, 'a.txt'), {recursive: true});
+    expect(await faultOf(inFile, writeFault)).toBe('a part of its path is a file and no folder');
     expect(await faultOf(writeFile(join(folder, 'a.txt'), '', {flag: 'wx'}), writeFault)).toBe('it is there already');
   });
 
