@@ -28,6 +28,15 @@ const chat = (name: string, body: Record<string, unknown>): TourStep => ({
   body: {messages, temperature: 0, max_tokens: 16, ...body},
 });
 
+const parameters = {
+  type: 'object',
+  properties: {city: {enum: ['Oslo', 'Rome']}},
+  required: ['city'],
+  additionalProperties: false,
+};
+const weather = {type: 'function', function: {name: 'get_weather', parameters}};
+const nameOf = ({function: {name}}: typeof weather) => ({type: 'function', function: {name}});
+
 const steps: TourStep[] = [
   chat('chat', {}),
   chat('chat, streamed', {stream: true, stream_options: {include_usage: true}}),
@@ -49,11 +58,37 @@ const steps: TourStep[] = [
     },
   }),
   chat('words that may not come', {bad_words: ['sea']}),
+  chat('one of several words', {structured_outputs: {choice: ['red', 'green', 'blue']}}),
+  chat('a grammar', {structured_outputs: {grammar: 'root ::= ("ab" | "cd")+ "."'}}),
+  chat('a demanded call', {tools: [weather], tool_choice: 'required', max_tokens: 60}),
+  chat('a named call, streamed', {tools: [weather], tool_choice: nameOf(weather), max_tokens: 40, stream: true}),
+  chat('ends that are tokens, and none before four', {stop_token_ids: [40, 41, 42], min_tokens: 4}),
+  chat('sampling with every filter', {temperature: 0.8, top_k: 5, top_p: 0.9, min_p: 0.05, seed: 11}),
+  chat('ids of tokens', {return_token_ids: true, ignore_eos: true, max_tokens: 5}),
+  chat('several choices, streamed', {n: 3, temperature: 1, seed: 5, stream: true}),
   chat('a prompt that is too long', {messages: [{role: 'user', content: 'sea '.repeat(100_000)}]}),
   {
     name: 'a completion',
     path: '/v1/completions',
     body: {prompt: 'The sea is', temperature: 0, max_tokens: 8, logprobs: 2},
+  },
+  {
+    name: 'two prompts of token ids',
+    path: '/v1/completions',
+    body: {
+      prompt: [
+        [5, 6, 7],
+        [8, 9],
+      ],
+      temperature: 0,
+      max_tokens: 5,
+      logprobs: 0,
+    },
+  },
+  {
+    name: 'a streamed prompt with its logprobs',
+    path: '/v1/completions',
+    body: {prompt: 'The sea', temperature: 0, max_tokens: 4, echo: true, logprobs: 1, stream: true},
   },
   {
     name: 'a prompt with its logprobs',
@@ -79,16 +114,33 @@ async function ask(url: string, body: object): Promise<unknown> {
   return {status: response.status, answer: isStream ? foldStream(text) : plain(JSON.parse(text))};
 }
 
-/** The text of a stream: its cuts are up to each server. */
-function foldStream(text: string): string {
+/** What a stream says of each choice: its cuts are up to each server. */
+function foldStream(text: string): unknown {
   const events = text.split('\n\n').filter((event) => event.startsWith('data: {'));
-  const chunks = events.map((event) => JSON.parse(event.slice('data: '.length)));
-  return chunks.map(({choices}) => choices[0]?.delta?.content ?? '').join('');
+  const choices = events.flatMap((event) => JSON.parse(event.slice('data: '.length)).choices as StreamChoice[]);
+  const folded: Record<number, {text: string; ends: string[]}> = {};
+  for (const {index, delta, text: part, finish_reason: end} of choices) {
+    folded[index] ??= {text: '', ends: []};
+    const call =
+      delta?.tool_calls?.map(({function: {name = '', arguments: given = ''}}) => name + given).join('') ?? '';
+    folded[index].text += (part ?? delta?.content ?? '') + call;
+    if (end) folded[index].ends.push(end);
+  }
+  return folded;
+}
+
+interface StreamChoice {
+  index: number;
+  delta?: {content?: string; tool_calls?: {function: {name?: string; arguments?: string}}[]};
+  text?: string;
+  finish_reason: string | null;
 }
 
 /** Without what differs from call to call. */
 function plain({choices, error, usage, prompt_logprobs}: Record<string, unknown>): unknown {
-  return {choices, usage, prompt_logprobs, error};
+  const withoutIds = (value: unknown) =>
+    JSON.parse(JSON.stringify(value ?? null), (key, part) => (key === 'id' ? undefined : part));
+  return {choices: withoutIds(choices), usage, prompt_logprobs, error};
 }
 
 function differenceOf(ours: unknown, theirs: unknown, path = ''): string | null {
