@@ -82,16 +82,21 @@ function openingThought(template: string): string {
   );
 }
 
-/** Starts the server of a group. @param folder of `createServerFolder` */
-export function startGoldenServer(folder: string, flags: readonly string[]): Promise<ServeProcess> {
+/**
+ * Starts the server of a group.
+ * @param folder of `createServerFolder`
+ * @param engineUrl of a server that runs the model; this one is a front before it then
+ */
+export function startGoldenServer(folder: string, flags: readonly string[], engineUrl?: string): Promise<ServeProcess> {
   const isFlag = (text: string) => text !== 'NONAME' && !/^(ENV|MODEL):/.test(text);
   const valuesAfter = (prefix: string) =>
     flags.filter((text) => text.startsWith(prefix)).map((text) => text.slice(prefix.length));
   const [model = modelName] = valuesAfter('MODEL:');
   const name = flags.includes('NONAME') ? [] : ['--served-model-name', servedName];
+  const engine = engineUrl === undefined ? [] : ['--engine', 'vllm', '--engine-url', engineUrl];
   return startServe({
     cwd: folder,
-    argv: [model, ...referenceFlags, ...name, ...flags.filter(isFlag)],
+    argv: [model, ...referenceFlags, ...name, ...engine, ...flags.filter(isFlag)],
     env: Object.fromEntries(valuesAfter('ENV:').map((text) => text.split(/=(.*)/s).slice(0, 2))),
   });
 }
