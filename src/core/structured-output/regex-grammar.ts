@@ -79,6 +79,16 @@ function bothCases(ranges: CodePointRanges): CodePointRanges {
   return unionOf(ranges, charactersOf(folded.filter((form) => [...form].length === 1).join('')));
 }
 
+/** Patterns have the same few sets again and again. */
+function onceForEach(write: (ranges: CodePointRanges) => GrammarNode): (ranges: CodePointRanges) => GrammarNode {
+  const written = new Map<CodePointRanges, GrammarNode>();
+  return (ranges) => {
+    const node = written.get(ranges) ?? write(ranges);
+    written.set(ranges, node);
+    return node;
+  };
+}
+
 /** What an alternative begins and ends with, besides its text. */
 interface Anchors {
   start: boolean;
@@ -100,7 +110,7 @@ class RegexReader {
     {write = oneOf, place = 'regex', mode = 'whole', ignoresCase = false, dotTakesLineEnds = false}: RegexOptions,
   ) {
     this.#characters = [...pattern];
-    this.#write = ignoresCase ? (ranges) => write(bothCases(ranges)) : write;
+    this.#write = onceForEach(ignoresCase ? (ranges) => write(bothCases(ranges)) : write);
     this.#anyCharacter = dotTakesLineEnds ? anyCodePoint : complementOf(lineEnds);
     this.#place = place;
     this.#isSearch = mode === 'search';
