@@ -200,3 +200,23 @@ describe('requests', () => {
     );
   });
 });
+
+describe('whole responses', () => {
+  const whole = ['--backend', 'http', '--whole-response', '--concurrency', '2', '--json'];
+
+  it('are failures when they are no JSON, or never come', async () => {
+    const html = await refusing(200, '<p>Welcome</p>', {'content-type': 'text/html'});
+    const first = await runProgram(['bench', '--url', html, ...few, ...whole]);
+    expect(first.code).toBe(1);
+    expect(JSON.parse(first.stdout)).toMatchObject({
+      failed: 2,
+      failures: {malformed: {count: 2, examples: ['The answer is no JSON: <p>Welcome</p>']}},
+    });
+    const silent = await httpServer((request, response) => {
+      if (!request.url?.endsWith('completions')) response.end(JSON.stringify({data: [{id: 'org/a'}]}));
+    });
+    const second = await runProgram(['bench', '--url', silent, ...few, ...whole, '--request-timeout', '1']);
+    expect(second.code).toBe(1);
+    expect(JSON.parse(second.stdout)).toMatchObject({completed: 0, failures: {timeout_total: expect.anything()}});
+  });
+});
