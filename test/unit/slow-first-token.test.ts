@@ -8,10 +8,15 @@ import {Agent} from 'undici';
 import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi} from 'vitest';
 import {StreamClient} from '../../src/bench/sse/stream-client.ts';
 import {HttpBackend} from '../../src/chat/backend/http-backend.ts';
+import {singleEngine} from '../../src/core/config/deployment-options.ts';
+import {GenerateCall} from '../../src/core/engine/client/vllm/generate-call.ts';
+import type {SequenceOutput} from '../../src/core/engine/protocol.ts';
+import {createHttpServer} from '../../src/server/http-server.ts';
+import {engineRequest} from '../support/build-engine.ts';
 import {collect} from '../support/collect.ts';
 
 const waitMs = 600_000;
-const chunk = {choices: [{index: 0, delta: {content: 'late'}, finish_reason: 'stop'}]};
+const chatChunk = {choices: [{index: 0, delta: {content: 'late'}, finish_reason: 'stop'}]};
 
 let url: string;
 let answer: Promise<ServerResponse>;
@@ -33,7 +38,7 @@ afterEach(() => close());
 beforeAll(() => void vi.useFakeTimers({toFake: ['setTimeout', 'clearTimeout']}));
 afterAll(() => void vi.useRealTimers());
 
-async function answerLate(): Promise<void> {
+async function answerLate(chunk: object = chatChunk): Promise<void> {
   const response = await answer;
   await vi.advanceTimersByTimeAsync(waitMs);
   response.setHeader('content-type', 'text/event-stream');
@@ -60,6 +65,22 @@ describe('PR-reliability-07: no limit of the HTTP library ends a wait for the fi
     await answerLate();
     expect(await sending).toMatchObject({status: 200, isCancelled: false, outputTimesMs: [expect.any(Number)]});
     await client.close();
+  });
+
+  it('in front of a vLLM server', async () => {
+    const {engineTimeoutSeconds} = singleEngine;
+    const dispatcher = new Agent();
+    const target = {dispatcher, url, path: '/', headers: {}, timeoutMs: engineTimeoutSeconds * 1000};
+    const ending = new Promise<SequenceOutput>((onOutput, onError) => {
+      new GenerateCall(target, engineRequest('r', [1, 2]), '{}', {onOutput, onError});
+    });
+    await answerLate({choices: [{token_ids: [7], finish_reason: 'stop'}]});
+    expect(await ending).toMatchObject({newTokenIds: [7], finishReason: 'stop'});
+    await dispatcher.close();
+  });
+
+  it('in the server itself, which cuts no silent socket', () => {
+    expect(createHttpServer().server.timeout).toBe(0);
   });
 
   it('while the defaults of the library would', async () => {
