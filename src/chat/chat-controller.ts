@@ -6,8 +6,8 @@ import {once} from 'node:events';
 import type {BackendFacts, ChatBackend} from './backend/backend.ts';
 import type {ChatRunOptions} from './chat-terminal.ts';
 import type {AnswerStats} from './conversation/answer-stats.ts';
-import type {TalkMessage, ToolCall} from './conversation/messages.ts';
-import {type Approval, runTurn, type TurnEvent} from './conversation/run-turn.ts';
+import type {TalkMessage} from './conversation/messages.ts';
+import {type Approve, runTurn, type TurnEvent} from './conversation/run-turn.ts';
 import {requestBody, type TalkSettings} from './conversation/settings.ts';
 import type {TalkStart} from './sessions/open-talk.ts';
 import {newSessionId, type SessionStore, SessionWriter, type StoredSession} from './sessions/session-store.ts';
@@ -45,7 +45,7 @@ export interface ControllerParts {
   /** How often a lost connection is tried again. */
   retries: number;
   tell: (news: ChatNews) => void;
-  approve: (call: ToolCall, signal: AbortSignal) => Promise<Approval>;
+  approve: Approve;
   /** What keys do, where there are any besides Enter. */
   keyHelp?: readonly (readonly [keys: string, effect: string])[];
 }
@@ -90,6 +90,14 @@ export class ChatController {
 
   get isBusy(): boolean {
     return this.#turn !== null;
+  }
+
+  get areToolsStarting(): boolean {
+    return this.#parts.tools.isStarting();
+  }
+
+  async toolsStarted(): Promise<void> {
+    await this.#parts.tools.start();
   }
 
   get sessionId(): string | null {

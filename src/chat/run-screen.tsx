@@ -54,7 +54,7 @@ export async function runScreen(options: ChatRunOptions, start: TalkStart, termi
   const chat = new ChatController({
     ...{backend, start, tools, options, folder: terminal.folder, retries},
     tell: (news) => showNews(news, {store, input, terminal, liveTerminal, leave}),
-    approve: (call, signal) => store.askApproval(call, signal),
+    approve: (call, asked) => store.askApproval(call, asked),
     keyHelp,
   });
   const colours = new CodeColours();

@@ -7,10 +7,13 @@
 const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 /** Halves of a sign, as broken texts have them; nobody can draw those. */
 const halves = /\p{Surrogate}/gu;
+/** Most text has nothing of all that. */
+const onlySafe = /^[\n\u0020-\u007e\u00a0-\u2010\u2100-\ud7ff\ue000-\ufdcf]*$/;
 const lineEnds = /\r\n?/g;
 const spacesOfTab = '    ';
 
 export function safeText(text: string): string {
+  if (onlySafe.test(text)) return text;
   return text.replace(lineEnds, '\n').replaceAll('\t', spacesOfTab).replace(unsafe, visible).replace(halves, '�');
 }
 

@@ -28,12 +28,15 @@ export type Approval =
   | {type: 'edit'; argumentsText: string}
   | {type: 'no'; reason: string};
 
+/** @param canAllow whether the person may say `always` */
+export type Approve = (call: ToolCall, asked: {signal: AbortSignal; canAllow: boolean}) => Promise<Approval>;
+
 export interface TurnParts {
   backend: ChatBackend;
   settings: TalkSettings;
   tools: ToolBox;
   /** Asked for each call that is not allowed already. */
-  approve: (call: ToolCall, signal: AbortSignal) => Promise<Approval>;
+  approve: Approve;
   maxRounds: number;
   /** How often a connection that failed before the first output is tried again. */
   retries: number;
@@ -186,7 +189,7 @@ async function decide(call: ToolCall, parts: TurnParts): Promise<{call: ToolCall
   const verdict = tools.verdict(call);
   if (verdict.type === 'fault') return {call, refusal: {text: verdict.text, isError: true}};
   if (verdict.type === 'allowed') return {call, refusal: null};
-  const approval = await approve(call, signal);
+  const approval = await approve(call, {signal, canAllow: verdict.canAllow});
   switch (approval.type) {
     case 'no':
       return {call, refusal: {text: refusalText(approval.reason), isError: true}};

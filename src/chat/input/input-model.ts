@@ -47,7 +47,9 @@ const hints: Readonly<Record<Purpose, string>> = {
 
 const usualLabel = '> ';
 const leaveHint = 'Ctrl-C again to leave';
-const pastedLinesShown = 10;
+/** More than this of a paste stands in the input as a mark. */
+const maxPasteShown = {lines: 10, characters: 2000};
+const maxEditedCharacters = 20_000;
 
 export class InputModel {
   readonly #history: InputHistory;
@@ -72,7 +74,7 @@ export class InputModel {
 
   /** Puts a text there that the person may change. What is being typed is not thrown away for it; the history has it, too. */
   setText(text: string): void {
-    if (this.#typed.editor.text === '') this.#change(editorOf(text));
+    if (this.#typed.editor.text === '') this.#change(editorOf(this.#shortened(text)));
   }
 
   /** To be told when the phase has changed. */
@@ -101,7 +103,7 @@ export class InputModel {
   #answerApproval(text: string, state: ViewState, actions: InputActions): void {
     const letter = text[0]!.toLowerCase();
     if (letter === 'y') actions.approve({type: 'once'});
-    if (letter === 'a') actions.approve({type: 'always'});
+    if (letter === 'a' && state.canAllow) actions.approve({type: 'always'});
     if (letter === 'n') this.#turnTo('refusal', '');
     if (letter === 'e') this.#turnTo('arguments', state.activeCall?.function.arguments ?? '');
   }
@@ -182,7 +184,7 @@ export class InputModel {
     const moved = moveLine(editor, direction);
     if (moved !== null) return this.#change(moved);
     const entry = this.#history.walk(direction, editor.text);
-    if (entry !== null) this.#change(editorOf(entry));
+    if (entry !== null) this.#change(editorOf(this.#shortened(entry)));
   }
 
   #beginSearch(): void {
@@ -239,8 +241,18 @@ export class InputModel {
 
   #pasted(text: string): string {
     const numLines = text.split('\n').length;
-    if (numLines <= pastedLinesShown) return text;
-    const mark = `[pasted ${numLines} lines${this.#pastes.size === 0 ? '' : ` #${this.#pastes.size + 1}`}]`;
+    const isLong = numLines > maxPasteShown.lines;
+    if (!isLong && text.length <= maxPasteShown.characters) return text;
+    return this.#markFor(text, isLong ? `${numLines} lines` : `${text.length} characters`);
+  }
+
+  /** What comes back may be edited, unless nobody would want to. */
+  #shortened(text: string): string {
+    return text.length > maxEditedCharacters ? this.#markFor(text, `${text.length} characters`) : text;
+  }
+
+  #markFor(text: string, size: string): string {
+    const mark = `[pasted ${size}${this.#pastes.size === 0 ? '' : ` #${this.#pastes.size + 1}`}]`;
     this.#pastes.set(mark, text);
     return mark;
   }

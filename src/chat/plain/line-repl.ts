@@ -34,7 +34,7 @@ export async function runLineRepl(options: ChatRunOptions, start: TalkStart, ter
     const chat = new ChatController({
       ...{backend, start, tools, options, folder: terminal.folder, retries},
       tell: (news) => repl.show(news),
-      approve: (call) => lines.askApproval(call),
+      approve: (call, {canAllow}) => lines.askApproval(call, canAllow),
     });
     tools.onNote((note) => chat.warn(note));
     await repl.run(chat);
@@ -141,11 +141,12 @@ class LineReader {
     return input;
   }
 
-  async askApproval({function: {name, arguments: text}}: ToolCall): Promise<Approval> {
-    const answer = await this.#read(`Run ${name}(${withoutControls(text)})? y once, a always, n no: `);
+  async askApproval({function: {name, arguments: text}}: ToolCall, canAllow: boolean): Promise<Approval> {
+    const keys = canAllow ? 'y once, a always, n no' : 'y once, n no';
+    const answer = await this.#read(`Run ${name}(${withoutControls(text)})? ${keys}: `);
     const word = answer?.trim().toLowerCase() ?? 'n';
     if (word === 'y' || word === 'yes') return {type: 'once'};
-    if (word === 'a' || word === 'always') return {type: 'always'};
+    if (canAllow && (word === 'a' || word === 'always')) return {type: 'always'};
     return {type: 'no', reason: word === 'n' || word === 'no' ? '' : (answer ?? '')};
   }
 

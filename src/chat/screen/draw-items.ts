@@ -95,9 +95,7 @@ function drawRow(line: string, {width, paint}: Pen): string[] {
 function drawResult({text, isError}: Extract<ViewItem, {type: 'result'}>, {width, paint}: Pen): string[] {
   const style: Style = isError ? 'bad' : 'dim';
   const lines = wrapSpans([span(text.trimEnd(), style)], paint, {width, first: paint('⎿ ', ['dim']), rest: '  '});
-  if (lines.length <= maxResultLines) return lines;
-  return [
-    ...lines.slice(0, maxResultLines),
-    paint(`  … ${lines.length - maxResultLines} more lines (ctrl-o shows)`, ['dim']),
-  ];
+  if (lines.length <= maxResultLines) return [...lines, ''];
+  const rest = `  … ${lines.length - maxResultLines} more lines (ctrl-o shows)`;
+  return [...lines.slice(0, maxResultLines), paint(rest, ['dim']), ''];
 }

@@ -24,7 +24,13 @@ export function drawActivity(state: ViewState, context: LiveContext): string[] {
   return context.maxLines > 0 ? activityLines(state, context).slice(-context.maxLines) : [];
 }
 
-const approvalKeys = 'y once · a always for this tool · e edit · n no, with a reason';
+/** What a call may get for an answer. */
+export const approvalKeys = (canAllow: boolean): readonly (readonly [key: string, effect: string])[] => [
+  ['y', 'once'],
+  ...(canAllow ? [['a', 'always for this tool'] as const] : []),
+  ['e', 'edit'],
+  ['n', 'no, with a reason'],
+];
 
 function activityLines(state: ViewState, context: LiveContext): string[] {
   const {width, paint, nowMs} = context;
@@ -46,7 +52,7 @@ function activityLines(state: ViewState, context: LiveContext): string[] {
     case 'tool-call':
       return state.calls.flatMap((call) => drawCall(call.function, context));
     case 'tool-approval':
-      return wrapSpans([span(`Run ${state.activeCall!.function.name}? ${approvalKeys}`, 'warn')], paint, context);
+      return wrapSpans([span(approvalText(state), 'warn')], paint, context);
     case 'tool-running':
       return turning(
         [`${state.activeCall?.function.name ?? 'tool'} runs · ${seconds}`, state.toolOutput]
@@ -54,6 +60,11 @@ function activityLines(state: ViewState, context: LiveContext): string[] {
           .join(' · '),
       );
   }
+}
+
+function approvalText({activeCall, canAllow}: ViewState): string {
+  const keys = approvalKeys(canAllow).map(([key, effect]) => `${key} ${effect}`);
+  return `Run ${activeCall!.function.name}? ${keys.join(' · ')}`;
 }
 
 interface ReasoningContext {

@@ -2,7 +2,7 @@
 import type {TypedInput} from '../input/input-model.ts';
 import type {Phase, ViewState} from '../state/view-state.ts';
 import {drawInput} from './draw-input.ts';
-import {drawActivity, statusLine} from './draw-live.ts';
+import {approvalKeys, drawActivity, statusLine} from './draw-live.ts';
 import type {LiveFrame} from './live-terminal.ts';
 import type {Pen} from './pen.ts';
 
@@ -26,7 +26,7 @@ export function drawLivePart(state: ViewState, typed: TypedInput, context: LiveP
   const isMoving = !restingPhases.includes(state.phase);
   // One row is left for what is finished.
   const room = Math.max(1, rows - 1);
-  const input = drawInput(hinted(typed, state.phase), {
+  const input = drawInput(hinted(typed, state), {
     width,
     maxLines: Math.ceil(room / 3),
     paint,
@@ -42,8 +42,10 @@ export function drawLivePart(state: ViewState, typed: TypedInput, context: LiveP
 }
 
 /** What to type is another thing while a call waits for a word. */
-function hinted(typed: TypedInput, phase: Phase): TypedInput {
-  return phase === 'tool-approval' && typed.purpose === 'message' ? {...typed, hint: 'y, a, e or n'} : typed;
+function hinted(typed: TypedInput, {phase, canAllow}: ViewState): TypedInput {
+  if (phase !== 'tool-approval' || typed.purpose !== 'message') return typed;
+  const keys = approvalKeys(canAllow).map(([key]) => key);
+  return {...typed, hint: `${keys.slice(0, -1).join(', ')} or ${keys.at(-1)}`};
 }
 
 function stopText(phase: Phase, {isWaiting}: TypedInput): string | null {

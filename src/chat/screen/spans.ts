@@ -69,16 +69,29 @@ export const span = (text: string, ...styles: Style[]): Span => ({text: safeText
 
 const segmenter = new Intl.Segmenter(undefined, {granularity: 'grapheme'});
 
-/** Most text is this, and needs no tables of Unicode: one sign, one column. */
-const narrowSigns = '\\u0020-\\u007e';
+/** Most text is this, Latin, Greek and Cyrillic, and needs no tables of Unicode: one sign, one column. */
+const narrowSigns =
+  '\\u0020-\\u007e\\u00a1-\\u00ac\\u00ae-\\u02ff\\u0391-\\u03a1\\u03a3-\\u03ff\\u0400-\\u0482\\u048a-\\u052f' +
+  '\\u2010-\\u2015\\u2018-\\u201e\\u2022\\u2026\\u2500-\\u259f\\u2800-\\u28ff';
 /** Kana, Chinese signs, Hangul and full-width forms: one sign, two columns, and none joins another. */
 const wideSigns = '\\u3041-\\u3096\\u309b-\\u30ff\\u3400-\\u4dbf\\u4e00-\\u9fff\\uac00-\\ud7a3\\uff01-\\uff60';
 const onlyNarrow = new RegExp(`^[${narrowSigns}]*$`);
 const onlyWide = new RegExp(`^[${wideSigns}]*$`);
 const onlySingle = new RegExp(`^[\\n${narrowSigns}${wideSigns}]*$`);
 
+/** Before a simple sign behind a blank nothing is ever torn apart. */
+const wordStart = new RegExp(`(?<=[ \\n])(?=[${narrowSigns}${wideSigns}])`);
+/** The time for a text grows with the square of its length; longer ones are taken in parts, whatever that tears apart. */
+const partsOfWord = /[\s\S]{1,1000}(?![\udc00-\udfff])/g;
+
 export function graphemes(text: string): string[] {
-  return onlySingle.test(text) ? text.split('') : Array.from(segmenter.segment(text), ({segment}) => segment);
+  return onlySingle.test(text) ? text.split('') : text.split(wordStart).flatMap(graphemesOfWord);
+}
+
+function graphemesOfWord(word: string): string[] {
+  if (onlySingle.test(word)) return word.split('');
+  const parts = word.match(partsOfWord) ?? [];
+  return parts.flatMap((part) => Array.from(segmenter.segment(part), ({segment}) => segment));
 }
 
 export function textWidth(text: string): number {

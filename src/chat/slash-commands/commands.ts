@@ -57,7 +57,7 @@ const slashCommands: readonly SlashCommand[] = [
     names: ['mcp'],
     form: '',
     description: 'List the tools of MCP servers',
-    run: (chat) => listTools(chat, 'Tools of MCP servers', '__'),
+    run: listMcpTools,
   },
   {
     names: ['retry'],
@@ -213,6 +213,12 @@ function listTools(chat: ChatController, title: string, part: string): void {
   const shown = chat.tools.list().filter(({tool}) => tool.name.includes(part));
   if (shown.length === 0) return chat.list(title, '(none; --tools safe and --mcp-config FILE bring some)');
   chat.list(title, inColumns(shown.map(({tool, isOn}) => [`${isOn ? 'on ' : 'off'} ${tool.name}`, tool.description])));
+}
+
+async function listMcpTools(chat: ChatController): Promise<void> {
+  if (chat.areToolsStarting) chat.info('The MCP servers are starting.');
+  await chat.toolsStarted();
+  listTools(chat, 'Tools of MCP servers', '__');
 }
 
 async function edit(chat: ChatController): Promise<void> {

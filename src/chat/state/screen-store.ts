@@ -70,8 +70,8 @@ export class ScreenStore {
   }
 
   /** Resolves with the word of the person; an end of the turn is a no. */
-  askApproval(call: ToolCall, signal: AbortSignal): Promise<Approval> {
-    this.tell({type: 'approval-asked', call});
+  askApproval(call: ToolCall, {signal, canAllow}: {signal: AbortSignal; canAllow: boolean}): Promise<Approval> {
+    this.tell({type: 'approval-asked', call, canAllow});
     return new Promise((resolve) => {
       const stop = () => this.approve({type: 'no', reason: 'the turn was stopped'});
       signal.addEventListener('abort', stop, {once: true});

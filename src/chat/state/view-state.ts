@@ -40,6 +40,8 @@ export interface ViewState {
   calls: ToolCall[];
   /** The call that waits for a word of the person, or is running. */
   activeCall: ToolCall | null;
+  /** The person may say that calls of this tool need no word any more. */
+  canAllow: boolean;
   /** The last line that it said. */
   toolOutput: string;
   retryNote: string;
@@ -64,7 +66,7 @@ export type ViewEvent =
   | ChatNews
   | {type: 'loading'; text: string | null}
   | {type: 'unreachable'; message: string}
-  | {type: 'approval-asked'; call: ToolCall}
+  | {type: 'approval-asked'; call: ToolCall; canAllow: boolean}
   | {type: 'approval-given'}
   | {type: 'show-thought'}
   | {type: 'cover'; isCovered: boolean};
@@ -82,6 +84,7 @@ export function initialView(version: string, options: {reasoning: ReasoningMode;
     lastThought: '',
     calls: [],
     activeCall: null,
+    canAllow: false,
     toolOutput: '',
     retryNote: '',
     phaseStartMs: 0,
@@ -128,7 +131,7 @@ export function updateView(state: ViewState, event: ViewEvent, nowMs: number): V
     case 'answer-end':
       return endAnswer(closeThought(state, nowMs), event);
     case 'approval-asked':
-      return {...inPhase(state, 'tool-approval', nowMs), activeCall: event.call};
+      return {...inPhase(state, 'tool-approval', nowMs), activeCall: event.call, canAllow: event.canAllow};
     case 'approval-given':
       return inPhase(state, 'tool-running', nowMs);
     case 'tool-start':

@@ -2,10 +2,14 @@
  * One MCP server for the length of a talk: started, asked, and started again at the next call when it has ended in
  * between. Whoever listens is told once for each end.
  */
+import type {EventEmitter} from 'node:events';
 import type {Client} from '@modelcontextprotocol/client';
 import * as z from 'zod';
+import {withoutControls} from '../safe-text.ts';
 
 const startTimeoutMs = 10_000;
+const maxKeptCharacters = 4000;
+const maxShownCharacters = 200;
 
 export const mcpServerSchema = z.union([
   z.looseObject({
@@ -83,24 +87,26 @@ export class McpLink {
   async #start(): Promise<Client> {
     const {Client} = await import('@modelcontextprotocol/client');
     const client = new Client({name: 'parlance', version: '1'});
+    const {transport, lastWords} = await openTransport(this.#server);
     try {
-      await client.connect(await openTransport(this.#server), this.#startLimits);
+      await client.connect(transport, this.#startLimits);
     } catch (error) {
       // A server that hangs takes its time to end; nobody has to wait for it.
       void client.close().catch(() => {});
-      throw this.#startError(error);
+      throw this.#startError(error, lastWords());
     }
-    client.onclose = () => this.#noteEnd();
+    client.onclose = () => this.#noteEnd(lastWords());
     return client;
   }
 
-  #startError(error: unknown): Error {
-    return new Error(`MCP server ${this.name}: ${startFault(error as Error)}`, {cause: error});
+  #startError(error: unknown, lastWords = ''): Error {
+    return new Error(`MCP server ${this.name}: ${startFault(error as Error)}${inBrackets(lastWords)}`, {cause: error});
   }
 
-  #noteEnd(): void {
+  #noteEnd(lastWords: string): void {
     this.#client = null;
-    if (!this.#isLeaving) this.#onNote(`MCP server ${this.name} has ended; the next call starts it again.`);
+    if (this.#isLeaving) return;
+    this.#onNote(`MCP server ${this.name} has ended${inBrackets(lastWords)}; the next call starts it again.`);
   }
 }
 
@@ -111,14 +117,46 @@ function startFault(error: Error & {code?: unknown; path?: string}): string {
   return error.message;
 }
 
-async function openTransport(server: McpServer) {
+interface OpenedTransport {
+  transport: Parameters<Client['connect']>[0];
+  /** The last line that the server wrote to stderr, where programs say why they end. */
+  lastWords: () => string;
+}
+
+async function openTransport(server: McpServer): Promise<OpenedTransport> {
   if ('url' in server) {
     const {StreamableHTTPClientTransport} = await import('@modelcontextprotocol/client');
     const {url, headers} = server as {url: string; headers: Record<string, string>};
-    return new StreamableHTTPClientTransport(new URL(url), {requestInit: {headers}});
+    const transport = new StreamableHTTPClientTransport(new URL(url), {requestInit: {headers}});
+    return {transport, lastWords: () => ''};
   }
   const {StdioClientTransport, getDefaultEnvironment} = await import('@modelcontextprotocol/client/stdio');
   const {command, args, env} = server as {command: string; args: string[]; env: Record<string, string>};
   // What a server writes to stderr must not land on the screen.
-  return new StdioClientTransport({command, args, env: {...getDefaultEnvironment(), ...env}, stderr: 'ignore'});
+  const environment = {...getDefaultEnvironment(), ...env};
+  const transport = new StdioClientTransport({command, args, env: environment, stderr: 'pipe'});
+  return {transport, lastWords: keptEnd(transport.stderr)};
+}
+
+/** Reads a stream all the time, and keeps no more than its end. */
+function keptEnd(stream: EventEmitter | null): () => string {
+  let end = '';
+  stream?.on('data', (bytes: Buffer) => {
+    end = (end + bytes.toString('utf8')).slice(-maxKeptCharacters);
+  });
+  return () => lastError(end);
+}
+
+/** The line that names an error, else the last one: stacks of calls stand below what matters. */
+function lastError(text: string): string {
+  const lines = withoutControls(text)
+    .split('\n')
+    .map((line) => line.trim());
+  const said = lines.filter((line) => line !== '' && !line.startsWith('at '));
+  const line = said.findLast((each) => /error|exception|cannot|not found/i.test(each)) ?? said.at(-1) ?? '';
+  return line.slice(0, maxShownCharacters);
+}
+
+function inBrackets(text: string): string {
+  return text === '' ? '' : ` (${text})`;
 }

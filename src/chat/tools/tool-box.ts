@@ -15,7 +15,11 @@ export interface ToolBoxOptions {
   folder: string;
 }
 
-export type Verdict = {type: 'allowed'} | {type: 'ask'} | {type: 'fault'; text: string};
+export type Verdict =
+  | {type: 'allowed'}
+  /** Some tools are asked for each time, whatever was said before. */
+  | {type: 'ask'; canAllow: boolean}
+  | {type: 'fault'; text: string};
 
 /** Longer results are cut in the middle. */
 const maxResultCharacters = 16_000;
@@ -72,7 +76,7 @@ export class ToolBox {
     const checked = checkArguments(text, tool.parameters);
     if ('fault' in checked) return {type: 'fault', text: checked.fault};
     if (this.#options.approval === 'never') return {type: 'fault', text: 'Calls of tools are not allowed here.'};
-    return this.#runsUnasked(tool) ? {type: 'allowed'} : {type: 'ask'};
+    return this.#runsUnasked(tool) ? {type: 'allowed'} : {type: 'ask', canAllow: tool.risk !== 'always-asks'};
   }
 
   #runsUnasked({name, risk}: Tool): boolean {

@@ -57,7 +57,10 @@ describe('the live part', () => {
   });
 
   it('says what to type while a call waits for a word, and that a message waits', () => {
-    expect(draw(busy('tool-approval')).lines.at(-2)).toBe('> y, a, e or n');
+    expect(draw({...busy('tool-approval'), canAllow: true}).lines.at(-2)).toBe('> y, a, e or n');
+    const {lines} = draw(busy('tool-approval'));
+    expect(lines[0]).toBe('Run get_time? y once · e edit · n no, with a reason');
+    expect(lines.at(-2)).toBe('> y, e or n');
     expect(draw(busy('answer'), {text: 'more', isWaiting: true}).lines.at(-1)).toContain('your message goes next');
   });
 

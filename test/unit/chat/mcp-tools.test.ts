@@ -91,6 +91,12 @@ it('a server that never answers holds nobody up who leaves', async () => {
   expect(await starting).toHaveLength(1);
 });
 
+it('says what a server that does not start has to say', async () => {
+  const script = 'console.error("Error: no key\\n    at somewhere"); process.exit(1)';
+  const tools = await open({broken: {command: process.execPath, args: ['-e', script]}});
+  expect(await tools.start()).toEqual([expect.stringMatching(/^MCP server broken: .*\(Error: no key\)$/)]);
+});
+
 it('says what is wrong with the file', async () => {
   await expect(open({test: {args: []}})).rejects.toThrow(/--mcp-config .* cannot be read/);
 });

@@ -108,7 +108,10 @@ describe('the screen', () => {
     tell(question, round, {type: 'tool-call-start', index: 0, id: 'c', name: 'get_time'});
     tell({type: 'tool-call-delta', index: 0, argumentsText: '{"a":'});
     await shows('get_time {"a":');
-    tell({...answerEnd, message: {role: 'assistant', content: '', tool_calls: [call]}}, {type: 'approval-asked', call});
+    tell(
+      {...answerEnd, message: {role: 'assistant', content: '', tool_calls: [call]}},
+      {type: 'approval-asked', call, canAllow: true},
+    );
     await shows('Run get_time? y once');
     await type('y');
     expect(done.approvals).toEqual([{type: 'once'}]);
@@ -120,7 +123,7 @@ describe('the screen', () => {
 
   it('asks why not', async () => {
     const {tell, shows, type, done} = open();
-    tell(question, {type: 'approval-asked', call});
+    tell(question, {type: 'approval-asked', call, canAllow: true});
     await shows('Run get_time?');
     await type('n');
     await type('because');
@@ -195,6 +198,10 @@ describe('the screen', () => {
     expect(done.submitted).toEqual([]);
     await type('\r');
     expect(done.submitted).toEqual([lines.join('\n')]);
+    await type(`\u001b[200~${'漢字 '.repeat(1000)}\u001b[201~ tail`);
+    await shows('[pasted 3000 characters] tail');
+    await type('\r');
+    expect(done.submitted[1]).toBe(`${'漢字 '.repeat(1000)} tail`);
   });
 
   it('stops with Escape and Ctrl-C, and leaves at the second Ctrl-C', async () => {

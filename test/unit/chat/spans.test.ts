@@ -15,9 +15,19 @@ it('draws half a sign, as a broken text has it, as one that is unknown', () => {
   expect(span('a\ud83d b\ude00 😀').text).toBe('a\ufffd b\ufffd 😀');
 });
 
+it('takes long texts apart in no time, whether they have blanks or not', () => {
+  for (const sign of ['wörter 漢字 😀 ', '😀', 'ก็']) {
+    const text = sign.repeat(100_000 / sign.length);
+    const signs = graphemes(text);
+    expect(signs.join('')).toBe(text);
+    expect(signs.length).toBeGreaterThan(40_000);
+  }
+}, 2000);
+
 it.each([
   {text: '漢字a', signs: ['漢', '字', 'a']},
   {text: 'か\u3099漢', signs: ['か\u3099', '漢']},
+  {text: 'e\u0301 한 \u0301', signs: ['e\u0301', ' ', '한', ' \u0301']},
   {text: 'e\u0301한', signs: ['e\u0301', '한']},
   {text: 'a\n漢', signs: ['a', '\n', '漢']},
 ])('takes $text apart where a person would', ({text, signs}) => {

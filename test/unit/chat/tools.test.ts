@@ -87,6 +87,14 @@ describe('what may run unasked', () => {
   });
 });
 
+it('a word for all calls of a tool is only offered where it counts', () => {
+  const box = new ToolBox(builtInTools, {approval: 'ask', allowsChanges: false, folder});
+  const call = (name: string, input: object) =>
+    ({id: 'c', type: 'function', function: {name, arguments: JSON.stringify(input)}}) as const;
+  expect(box.verdict(call('calculator', {expression: '1'}))).toEqual({type: 'ask', canAllow: true});
+  expect(box.verdict(call('run_shell', {command: 'ls'}))).toEqual({type: 'ask', canAllow: false});
+});
+
 describe('tools of a file', () => {
   it('get the arguments on stdin', async () => {
     const path = join(folder, 'tools.json');
