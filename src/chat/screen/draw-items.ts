@@ -14,6 +14,8 @@ const toneStyles: Readonly<Record<'info' | 'warning' | 'error', readonly Style[]
   error: ['bad'],
 };
 
+/** Characters of a question that is shown in full, and of the part of a longer one. */
+const maxQuestion = {whole: 4000, beginning: 1000};
 /** Lines of a result that are shown; the model gets all of it. */
 const maxResultLines = 8;
 
@@ -25,11 +27,7 @@ export function drawItem(item: ViewItem, pen: Pen): string[] {
         `${paint('Parlance', ['bold', 'accent'])} ${paint(`${item.version} · /help lists the commands`, ['dim'])}`,
       ];
     case 'question':
-      return [
-        '',
-        ...wrapSpans([span(item.text, 'bold')], paint, {width, first: paint('> ', ['accent']), rest: '  '}),
-        '',
-      ];
+      return ['', ...drawQuestion(item.text, pen), ''];
     case 'block':
       return [...(item.block.hasGap ? [''] : []), ...drawBlock(item.block, pen)];
     case 'thought':
@@ -47,6 +45,14 @@ export function drawItem(item: ViewItem, pen: Pen): string[] {
         ...item.text.split('\n').flatMap((line) => drawRow(line, narrower(pen, 2))),
       ];
   }
+}
+
+/** Of what was pasted the beginning will do: the person knows it, and it would push the talk away. */
+function drawQuestion(text: string, {width, paint}: Pen): string[] {
+  const shown = text.length > maxQuestion.whole ? text.slice(0, maxQuestion.beginning) : text;
+  const lines = wrapSpans([span(shown, 'bold')], paint, {width, first: paint('> ', ['accent']), rest: '  '});
+  if (shown === text) return lines;
+  return [...lines, paint(`  … ${text.length - shown.length} more characters`, ['dim'])];
 }
 
 function drawBlock({type, text, code, indent}: AnswerBlock, pen: Pen): string[] {
