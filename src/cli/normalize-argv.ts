@@ -7,6 +7,7 @@
 import {UsageError} from '../core/errors.ts';
 import {nearestName} from '../core/util/nearest-name.ts';
 import {invalidValue, type OptionSpec} from './option-spec.ts';
+import {otherNames} from './other-names.ts';
 import {expandSuffix} from './scaled-integer.ts';
 import {shortVllmFlags, type VllmFlag, vllmFlags} from './vllm-flags.ts';
 
@@ -176,7 +177,9 @@ const opposites = [
 
 function readShortFlag(collected: Collected, argument: string, rest: string[]): void {
   const [, letters, joined] = /^-([A-Za-z]+)=?([\s\S]*)$/.exec(argument)!;
-  const name = collected.byName.has(letters!) ? letters : shortVllmFlags.get(letters!);
+  // A long name with one dash may as well be a letter with its value, so it is not guessed.
+  const isLetter = letters!.length === 1 && collected.byName.has(letters!);
+  const name = isLetter ? letters : shortVllmFlags.get(letters!);
   if (name === undefined) throw unknownFlag(collected, argument, letters!);
   readLongFlag(collected, joined === '' ? `--${name}` : `--${name}=${joined}`, rest);
 }
@@ -211,7 +214,9 @@ function applyForeignPolicy(collected: Collected, label: string, flag: VllmFlag,
 }
 
 function unknownFlag(collected: Collected, shown: string, name: string): UsageError {
-  const nearest = nearestName(name, [...collected.byName.keys(), ...vllmFlags.keys()]);
+  const elsewhere = otherNames.get(name);
+  const isHere = elsewhere !== undefined && collected.byName.has(elsewhere);
+  const nearest = isHere ? elsewhere : nearestName(name, [...collected.byName.keys(), ...vllmFlags.keys()]);
   const hint = nearest === null ? '`--help=all` lists all flags' : `did you mean --${nearest}?`;
   return new UsageError(`Unknown flag ${shown}`, {hint});
 }

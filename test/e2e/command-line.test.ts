@@ -96,6 +96,45 @@ describe('where a value comes from', () => {
   });
 });
 
+describe('reported faults', () => {
+  const noServer = ['--url', 'http://127.0.0.1:9'];
+
+  it.each([['--help'], ['bench', '--help'], ['serve', '--help=all']])(
+    'PR-cli-01: %s loads nothing native',
+    async (...argv) => {
+      const list = 'process.on("exit", () => console.error(process.report.getReport().sharedObjects.join(" ")))';
+      const {code, stderr} = await runProgram(argv, {
+        env: {NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(list)}`},
+      });
+      expect(code).toBe(0);
+      expect(stderr).toMatch(/\S/);
+      expect(stderr).not.toMatch(/\.node\b|onnxruntime|koffi/);
+    },
+  );
+
+  it.each([
+    [['serve', 'M', '-port', '8000'], 'Error: Unknown flag -port\ndid you mean --port?\n'],
+    [
+      ['serve', 'M', '--max-concurrency', '20'],
+      'Error: Unknown flag --max-concurrency\ndid you mean --max-num-seqs?\n',
+    ],
+  ])('PR-cli-02: %j names the flag and a near one', async (argv, stderr) => {
+    expect(await runProgram(argv)).toEqual({code: 2, stdout: '', stderr});
+  });
+
+  it.each([
+    ['chat', [...noServer, '-q', 'hi']],
+    ['bench', [...noServer, '--num-prompts', '1']],
+  ])('PR-cli-04, PR-engine-06: %s without a server ends in order', async (command, argv) => {
+    const start = performance.now();
+    const {code, stderr} = await runProgram([command, ...argv]);
+    expect(performance.now() - start).toBeLessThan(5000);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^Error: [^\n]*http:\/\/127\.0\.0\.1:9/m);
+    expect(stderr).not.toMatch(/^ +at |abort|core dumped/m);
+  });
+});
+
 describe('errors', () => {
   it.each([
     ['an unknown flag', ['serve', '--prot', '1'], 2, 'Error: Unknown flag --prot\ndid you mean --port?\n'],

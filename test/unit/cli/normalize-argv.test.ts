@@ -131,6 +131,12 @@ describe('the command line', () => {
       ['--xyzzy-plugh-plover'],
       'Unknown flag --xyzzy-plugh-plover | `--help=all` lists all flags',
     ],
+    ['PR-cli-02: a long flag with one dash', ['-port', '8000'], 'Unknown flag -port | did you mean --port?'],
+    [
+      'PR-cli-02: a flag that others call so',
+      ['--context-length', '20'],
+      'Unknown flag --context-length | did you mean --max-model-len?',
+    ],
     ['an unknown short flag', ['-zz', '1'], 'Unknown flag -zz | `--help=all` lists all flags'],
     ['parts of a flag without JSON', ['--port.a', '1'], '--port.a: --port takes no JSON, so it has no parts'],
     [

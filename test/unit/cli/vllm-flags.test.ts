@@ -1,4 +1,5 @@
 import {describe, expect, it} from 'vitest';
+import {otherNames} from '../../../src/cli/other-names.ts';
 import {shortVllmFlags, vllmFlags} from '../../../src/cli/vllm-flags.ts';
 import Serve from '../../../src/commands/serve.ts';
 
@@ -17,6 +18,11 @@ describe('vllmFlags', () => {
   it('says why a flag is refused', () => {
     const mute = [...vllmFlags].filter(([, {policy, reason}]) => (policy === 'refused') !== reason.length > 10);
     expect(mute.map(([name]) => name)).toEqual([]);
+  });
+
+  it('names flags of ours for those of others', () => {
+    expect([...otherNames.values()].filter((name) => !ours.has(name))).toEqual([]);
+    expect([...otherNames.keys()].filter((name) => ours.has(name) || vllmFlags.has(name))).toEqual([]);
   });
 
   it('maps every short spelling to a known flag', () => {
