@@ -92,8 +92,28 @@ export class SessionStore {
     const entries = await this.list();
     const fitting = entries.filter(({id}) => id.startsWith(name));
     const found = fitting.find(({id}) => id === name) ?? (fitting.length === 1 ? fitting[0] : undefined);
-    if (!found) throw unknownTalk(name, fitting.length > 1 ? fitting : entries);
-    return playBytes(found.id, await readFile(this.#path(found.id)));
+    if (found) return this.#readFile(found.id);
+    const choice = fitting.length > 1 ? fitting : entries;
+    throw unknownTalk(name, choice, await this.describe(choice.slice(0, maxNamed)));
+  }
+
+  async #readFile(id: string): Promise<StoredSession> {
+    return playBytes(id, await readFile(this.#path(id)));
+  }
+
+  /** A line for each talk: its id, when it last went on, and how it began. */
+  async describe(entries: readonly SessionEntry[]): Promise<string[]> {
+    const widest = Math.max(...entries.map(({id}) => id.length));
+    const describeOne = async ({id, changed}: SessionEntry) => {
+      const {messages} = await this.#readFile(id);
+      const beginning =
+        messages
+          .find(({role}) => role === 'user')
+          ?.content.trim()
+          .slice(0, maxBeginning) ?? '';
+      return `${id.padEnd(widest)}  ${changed.toLocaleString('sv-SE').slice(0, -3)}  ${beginning.replace(/\s+/g, ' ')}`.trimEnd();
+    };
+    return Promise.all(entries.map(describeOne));
   }
 
   /** @throws UsageError when there is none */
@@ -146,12 +166,13 @@ export function checkSessionName(id: string): void {
 }
 
 const maxNamed = 10;
+/** Characters of the first question that tell a talk from others. */
+const maxBeginning = 50;
 /** `--resume` without a name. */
 const noName = '?';
 
-function unknownTalk(name: string, entries: readonly SessionEntry[]): UsageError {
-  const names = entries.slice(0, maxNamed).map(({id, changed}) => `${id}  ${changed.toLocaleString()}`);
-  const hint = names.length === 0 ? 'nothing is stored yet' : `stored, the newest first:\n${names.join('\n')}`;
+function unknownTalk(name: string, entries: readonly SessionEntry[], lines: readonly string[]): UsageError {
+  const hint = lines.length === 0 ? 'nothing is stored yet' : `stored, the newest first:\n${lines.join('\n')}`;
   return new UsageError(whatIsUnknown(name, entries), {hint});
 }
 
@@ -243,7 +264,7 @@ export class SessionWriter {
   }
 
   async #isForeign(): Promise<boolean> {
-    return this.#bytes !== null && (await this.#store.size(this.#id)) !== this.#bytes;
+    return ((await this.#store.size(this.#id)) ?? 0) !== (this.#bytes ?? 0);
   }
 
   #moveAway(): void {

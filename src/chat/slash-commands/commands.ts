@@ -16,6 +16,7 @@ export interface SlashCommand {
   run(chat: ChatController, argument: string): Promise<void> | void;
 }
 
+const maxListed = 30;
 const reasoningModes: readonly string[] = ['show', 'fold', 'hide'];
 
 const slashCommands: readonly SlashCommand[] = [
@@ -256,11 +257,10 @@ async function load(chat: ChatController, name: string): Promise<void> {
 }
 
 async function listSessions(chat: ChatController): Promise<void> {
-  const entries = await chat.store.list();
-  const lines = entries.map(
-    ({id, changed: time}) => `${id === chat.sessionId ? '*' : ' '} ${id}  ${time.toLocaleString('sv-SE')}`,
-  );
-  chat.list('Stored talks', lines.length === 0 ? '(none)' : lines.slice(0, 30).join('\n'));
+  const entries = (await chat.store.list()).slice(0, maxListed);
+  const lines = await chat.store.describe(entries);
+  const marked = lines.map((line, at) => `${entries[at]!.id === chat.sessionId ? '*' : ' '} ${line}`);
+  chat.list('Stored talks', marked.length === 0 ? '(none)' : marked.join('\n'));
 }
 
 async function exportTalk(chat: ChatController, path: string): Promise<void> {

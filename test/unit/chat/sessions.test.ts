@@ -72,6 +72,40 @@ describe('sessions', () => {
     expect((await store.read(right!.id)).messages).toEqual(saying('right'));
   });
 
+  it('part ways when two new ones have the same name', async () => {
+    const store = new SessionStore(await createTemporaryFolder());
+    const writers = [new SessionWriter(store, 'one', null), new SessionWriter(store, 'one', null)];
+    for (const writer of writers) await writer.save(talk, settings, 'model');
+    expect(writers.map(({id}) => id === 'one')).toEqual([true, false]);
+    expect((await store.read('one')).messages).toEqual(talk);
+  });
+
+  it('lose nothing that is said while they are written', async () => {
+    const growing = [...talk];
+    class SlowStore extends SessionStore {
+      override async append(...lines: Parameters<SessionStore['append']>) {
+        if (growing.length === talk.length) growing.push({role: 'user', content: 'more'});
+        return super.append(...lines);
+      }
+    }
+    const store = new SlowStore(await createTemporaryFolder());
+    const writer = new SessionWriter(store, 'one', null);
+    for (let time = 0; time < 2; time++) await writer.save(growing, settings, 'model');
+    expect((await store.read('one')).messages).toEqual([...talk, {role: 'user', content: 'more'}]);
+  });
+
+  it('are described by how they began', async () => {
+    const store = new SessionStore(await createTemporaryFolder());
+    const long: TalkMessage = {role: 'user', content: `what is\n${'x'.repeat(100)}`};
+    await new SessionWriter(store, 'long-name', null).save([long], settings, 'model');
+    await new SessionWriter(store, 'one', null).save(talk, settings, 'model');
+    const lines = await store.describe(await store.list());
+    expect(lines.sort()).toEqual([
+      expect.stringMatching(/^long-name {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}what is x{42}$/),
+      expect.stringMatching(/^one {8}.* {2}a$/),
+    ]);
+  });
+
   it('are found by the beginning of a name, and listed when that is not clear', async () => {
     const store = new SessionStore(await createTemporaryFolder());
     await expect(store.read('x')).rejects.toMatchObject({hint: 'nothing is stored yet'});
