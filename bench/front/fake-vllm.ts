@@ -1,6 +1,7 @@
 /**
  * A vLLM deployment without a model, in a process of its own: every stream gets one token in each step, all of them in
- * the same step, as an engine makes them. Chunks have the form of the recorded traffic.
+ * the same step, as an engine makes them, once as many streams are open as are expected. Chunks have the form of the
+ * recorded traffic. Arguments: milliseconds of a step, number of streams.
  */
 import {createServer, type ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';
@@ -13,7 +14,7 @@ interface Stream {
   numLeft: number;
 }
 
-const stepMs = Number(process.argv[2]);
+const [stepMs, numStreams] = process.argv.slice(2).map(Number) as [number, number];
 const tokenizer = await loadTokenizer(await resolveModel(null));
 /** Words of a text, so that the detokenizer has usual work. */
 const textIds = await tokenizer.encode(
@@ -54,7 +55,12 @@ function generate(
   response.once('close', () => streams.delete(stream));
 }
 
+/** Requests and tokens are not mixed: nobody gets a token until everybody is there, or while some have had theirs. */
+let isRunning = false;
+
 function step(): void {
+  isRunning = streams.size > 0 && (isRunning || streams.size === numStreams);
+  if (!isRunning) return;
   for (const stream of streams) {
     const {response} = stream;
     const isLast = --stream.numLeft === 0;
@@ -88,6 +94,5 @@ function chunk(place: number, finishReason: string | null): string {
 
 setInterval(step, stepMs);
 server.listen(0, '127.0.0.1', () =>
-  process.send?.({url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`}),
+  process.stdout.write(`Listening on http://127.0.0.1:${(server.address() as AddressInfo).port}\n`),
 );
-process.once('disconnect', () => process.exit(0));

@@ -3,7 +3,6 @@ import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {text as readText} from 'node:stream/consumers';
 import {Agent} from 'undici';
-import {answerCpuQuestions} from './cpu-time.ts';
 
 const origin = process.argv[2]!;
 const agent = new Agent({connections: null, bodyTimeout: 0, headersTimeout: 0});
@@ -23,7 +22,6 @@ const server = createServer(async (request, response) => {
   );
 });
 
-answerCpuQuestions();
 server.listen(0, '127.0.0.1', () =>
-  process.send?.({url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`}),
+  process.stdout.write(`Listening on http://127.0.0.1:${(server.address() as AddressInfo).port}\n`),
 );

@@ -16,6 +16,7 @@ import {nonDefaultOptions, type ResolvedOption} from '../cli/show-config.ts';
 import {refuseSwallowedModel} from '../cli/swallowed-model.ts';
 import {serveTerminalOptionsSchema} from '../cli/terminal-options.ts';
 import {createTerminalOutput, type TerminalOutput} from '../cli/terminal-output.ts';
+import {tuneGarbageCollection} from '../cli/tune-garbage-collection.ts';
 import {deploymentOptionsSchema} from '../core/config/deployment-options.ts';
 import {engineOptionsSchema} from '../core/config/engine-config.ts';
 import {modelSourceOptionsSchema} from '../core/config/model-source-options.ts';
@@ -61,6 +62,7 @@ export default class Serve extends BaseCommand {
     const {positional: model, options, explained} = await this.resolveOptions(serveOptionsSchema);
     if (options.showConfig) return this.printConfig(explained, options.json);
     if (model === null) refuseSwallowedModel(specs, options);
+    tuneGarbageCollection();
     const {output, logger} = await openTerminal(options);
     this.announceStart(logger, options, explained);
     if (options.readyFile !== null) await prepareReadyFile(options.readyFile);

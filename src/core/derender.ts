@@ -7,10 +7,12 @@ import type {SequenceOutput} from './engine/protocol.ts';
 import {ValidationError} from './errors.ts';
 import {type ChoiceDelta, type Generation, type GenerationParts, toEvents} from './generation.ts';
 import {OutputProcessor} from './output/output-processor.ts';
+import type {ChatEvent} from './parsers/events.ts';
 import type {SamplingRequest} from './protocol/openai/sampling-request.ts';
 import type {RecordedChoice} from './protocol/scale-out/derender-request.ts';
 import type {RenderedPrompt} from './renderer/render-chat.ts';
 import {resolveTextParams} from './sampling/resolve-sampling-params.ts';
+import {streamOf} from './util/item-stream.ts';
 
 /** What was generated for one prompt. */
 export interface Recording {
@@ -39,7 +41,7 @@ export function replayGeneration(
     cachedTokens: () => null,
     promptLogprobs: () => null,
     timing: () => null,
-    events: replayEvents(request, recordings, parts, readers),
+    events: streamOf(replayEvents(request, recordings, parts, readers)),
   };
 }
 
@@ -58,7 +60,7 @@ async function* replayEvents(
   recordings: readonly Recording[],
   {tokenizer, generation}: ReplayParts,
   readers: ReadonlyMap<RenderedPrompt, AnswerReader | null>,
-): Generation['events'] {
+): AsyncGenerator<ChatEvent, void, undefined> {
   const params = resolveTextParams(request, generation.defaults);
   let index = 0;
   for (const {prompt, choices} of recordings) {

@@ -30,6 +30,7 @@ import {
 } from './sampling/resolve-sampling-params.ts';
 import type {SamplingParams} from './sampling/sampling-params.ts';
 import type {DecodedLogprobs, TokenLogprobs} from './sampling/token-logprobs.ts';
+import {ItemStream, openStream, streamOf} from './util/item-stream.ts';
 import type {Logger} from './util/logger.ts';
 import {mergeStreams} from './util/merge-streams.ts';
 
@@ -51,7 +52,7 @@ export interface Generation {
    * @throws ValidationError at the first read, for what the reference checks in its engine; EngineDeadError,
    *   GenerationError
    */
-  events: AsyncGenerator<ChatEvent, void, undefined>;
+  events: ItemStream<ChatEvent>;
 }
 
 /** What a request is served with. */
@@ -145,7 +146,7 @@ export interface ChoiceDelta extends OutputDelta {
 
 class RunningGeneration implements Generation {
   readonly prompts: RenderedPrompt[];
-  readonly events: AsyncGenerator<ChatEvent, void, undefined>;
+  readonly events: ItemStream<ChatEvent>;
   readonly #parts: GenerationParts;
   readonly #generation: PreparedGeneration;
   /** By prompt. */
@@ -157,7 +158,7 @@ class RunningGeneration implements Generation {
     this.prompts = generation.prepared.map(({prompt}) => prompt);
     this.#parts = parts;
     this.#generation = generation;
-    this.events = this.#generate();
+    this.events = openStream(() => this.#open());
   }
 
   reader(prompt: RenderedPrompt): AnswerReader | null {
@@ -177,21 +178,12 @@ class RunningGeneration implements Generation {
     return this.#hasOneChoice ? this.#timer.timing : null;
   }
 
-  async *#generate(): AsyncGenerator<ChatEvent, void, undefined> {
-    if (this.#generation.request.use_beam_search) return yield* this.#generateBeams();
+  async #open(): Promise<ItemStream<ChatEvent>> {
+    if (this.#generation.request.use_beam_search) return streamOf(this.#generateBeams());
     const choices = await this.#openChoices();
     const {signal} = this.#generation;
     const run = (index: number, leave: AbortSignal) => this.#runChoice(index, choices[index]!, leave);
-    // Without streams to merge there are layers less, for each token of each stream.
-    if (choices.length === 1) {
-      const reading = this.#readChoice(0, choices[0]!);
-      for await (const output of this.#outputsOf(0, choices[0]!, signal)) {
-        for (const event of reading.read(output)) yield event;
-        if (reading.isFinished) return;
-      }
-      return;
-    }
-    for await (const {value} of mergeStreams(choices.length, run, {signal})) yield value;
+    return choices.length === 1 ? run(0, signal) : mergeStreams(choices.length, run, {signal});
   }
 
   /** The best beams of each prompt, whole, after the last step. */
@@ -279,21 +271,9 @@ class RunningGeneration implements Generation {
   }
 
   /** Ends when the choice does; a stop string ends it before the engine would. */
-  async *#runChoice(index: number, choice: Choice, signal: AbortSignal): AsyncGenerator<ChatEvent, void, undefined> {
-    const reading = this.#readChoice(index, choice);
-    for await (const output of this.#outputsOf(index, choice, signal)) {
-      for (const event of reading.read(output)) yield event;
-      if (reading.isFinished) return;
-    }
-  }
-
-  #outputsOf(index: number, choice: Choice, signal: AbortSignal): AsyncGenerator<SequenceOutput, void, undefined> {
-    return this.#parts.engine.generate(this.#engineRequest(index, choice), {signal});
-  }
-
-  /** From outputs of the engine to events. */
-  #readChoice(index: number, {prompt, resolved, reader: answerReader}: Choice) {
-    const {tokenizer} = this.#parts;
+  #runChoice(index: number, choice: Choice, signal: AbortSignal): ItemStream<ChatEvent> {
+    const {prompt, resolved, reader: answerReader} = choice;
+    const {tokenizer, engine} = this.#parts;
     const reader = answerReader?.openChoice() ?? null;
     const processor = new OutputProcessor({tokenizer, promptTokenIds: prompt.tokenIds, text: resolved.text, reader});
     const read = (output: SequenceOutput): ChatEvent[] => {
@@ -303,12 +283,8 @@ class RunningGeneration implements Generation {
       this.#timer.note(output, delta?.tokenIds.length ?? 0);
       return delta ? toEvents(index, Object.assign(delta, {numTokens: processor.numTokens, reader})) : [];
     };
-    return {
-      read,
-      get isFinished() {
-        return processor.isFinished;
-      },
-    };
+    const outputs = engine.generate(this.#engineRequest(index, choice), {signal});
+    return new ChoiceEvents(outputs, read, () => processor.isFinished);
   }
 
   /** The first choice of a prompt that starts counts for it. */
@@ -339,6 +315,49 @@ class RunningGeneration implements Generation {
         choiceOf: {requestId: `${requestId}:${Math.floor(index / request.n)}`, numChoices: request.n},
       }),
     };
+  }
+}
+
+/** The events of one choice, from the outputs of its sequence. */
+class ChoiceEvents extends ItemStream<ChatEvent> {
+  readonly #outputs: ItemStream<SequenceOutput>;
+  readonly #read: (output: SequenceOutput) => ChatEvent[];
+  readonly #isFinished: () => boolean;
+  /** Those of the last output that have not been given out, the next one last. */
+  #waiting: ChatEvent[] = [];
+
+  constructor(
+    outputs: ItemStream<SequenceOutput>,
+    read: (output: SequenceOutput) => ChatEvent[],
+    isFinished: () => boolean,
+  ) {
+    super();
+    this.#outputs = outputs;
+    this.#read = read;
+    this.#isFinished = isFinished;
+  }
+
+  get isOver(): boolean {
+    return this.#waiting.length === 0 && this.#outputs.isOver;
+  }
+
+  poll(): ChatEvent | null {
+    while (this.#waiting.length === 0) {
+      const output = this.#outputs.poll();
+      if (output === null) return null;
+      this.#waiting = this.#read(output).reverse();
+      if (this.#isFinished()) this.#outputs.close();
+    }
+    return this.#waiting.pop()!;
+  }
+
+  ready(): Promise<void> {
+    return this.#outputs.ready();
+  }
+
+  close(): void {
+    this.#waiting = [];
+    this.#outputs.close();
   }
 }
 

@@ -7,7 +7,7 @@ import type {OutgoingHttpHeaders} from 'node:http';
 import type {FastifyReply, FastifyRequest} from 'fastify';
 import {OverloadedError, ValidationError} from '../core/errors.ts';
 import type {Generation} from '../core/llm.ts';
-import type {ChatEvent} from '../core/parsers/events.ts';
+import {openStream, readItems} from '../core/util/item-stream.ts';
 import type {ActiveRequest} from './active-requests.ts';
 import {isServerFault} from './error-response.ts';
 import {type ChatOutput, OutputJoiner, pushOutputs} from './openai/chat-outputs.ts';
@@ -90,7 +90,7 @@ interface RunningCall {
   reply: FastifyReply;
   active: ActiveRequest;
   generation: Generation;
-  events: AsyncGenerator<ChatEvent, void, undefined>;
+  events: Events;
 }
 
 function logEnd(request: FastifyRequest, {signal}: ActiveRequest, {logger}: ServerContext): void {
@@ -106,19 +106,17 @@ function start({start, id, request}: GenerationCall, {signal}: ActiveRequest): P
   });
 }
 
-type Events = AsyncGenerator<ChatEvent, void, undefined>;
+type Events = Generation['events'];
 
 function withRankCheck(request: FastifyRequest, events: Events, {llm}: ServerContext): Events {
   const rank = integerHeader(request, RANK_HEADER);
   const numRanks = llm.engineStates().length;
   const isInRange = rank === null || (rank >= 0 && rank < numRanks);
-  return isInRange ? events : failingEvents(`data_parallel_rank ${rank} is out of range [0, ${numRanks}).`);
-}
-
-/** An engine check: like the others of its kind it fails when the events are first read. */
-// biome-ignore lint/correctness/useYield: it has no events
-async function* failingEvents(message: string): Events {
-  throw new ValidationError(message);
+  if (isInRange) return events;
+  // An engine check: like the others of its kind it fails when the events are first read.
+  return openStream(async () => {
+    throw new ValidationError(`data_parallel_rank ${rank} is out of range [0, ${numRanks}).`);
+  });
 }
 
 function countsOf(generation: Generation): PromptCounts {
@@ -144,12 +142,10 @@ async function streamAnswer(call: RunningCall, form: StreamForm, context: Server
 async function sendChunks({active, generation, events}: RunningCall, form: StreamForm, writer: SseWriter) {
   const joiner = new OutputJoiner();
   try {
-    for await (const event of events) {
+    await readItems(events, (event) => {
       const output = joiner.push(event);
-      // Waiting where there is nothing to wait for would cost a turn for each token.
-      const room = output && writer.send(form.push(output));
-      if (room) await room;
-    }
+      return output === null ? undefined : writer.send(form.push(output));
+    });
   } finally {
     for (const output of joiner.rest()) await writer.send(form.push(output));
   }

@@ -5,6 +5,7 @@
 import type {Generation} from '../core/llm.ts';
 import type {ChatEvent} from '../core/parsers/events.ts';
 import type {Logger} from '../core/util/logger.ts';
+import {tapStream} from '../core/util/tap-stream.ts';
 import type {ServerOptions} from './server-config.ts';
 
 export type RequestLogOptions = Pick<ServerOptions, 'enableLogRequests' | 'enableLogOutputs' | 'maxLogLen'>;
@@ -39,21 +40,12 @@ interface ChoiceSummary {
   text: string;
 }
 
-async function* watchEvents(
-  completionId: string,
-  events: ChatEvents,
-  options: RequestLogOptions,
-  logger: Logger,
-): ChatEvents {
+function watchEvents(completionId: string, events: ChatEvents, options: RequestLogOptions, logger: Logger): ChatEvents {
   const choices: ChoiceSummary[] = [];
-  try {
-    for await (const event of events) {
-      note((choices[event.choice] ??= {finishReason: null, numTokens: 0, text: ''}), event);
-      yield event;
-    }
-  } finally {
-    logEnd(completionId, choices, options, logger);
-  }
+  return tapStream(() => events, {
+    onItem: (event) => note((choices[event.choice] ??= {finishReason: null, numTokens: 0, text: ''}), event),
+    onEnd: () => logEnd(completionId, choices, options, logger),
+  });
 }
 
 function note(choice: ChoiceSummary, event: ChatEvent): void {

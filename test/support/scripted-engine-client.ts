@@ -8,6 +8,7 @@ import type {EngineRequest, ModelInfo, SequenceOutput} from '../../src/core/engi
 import {EngineDeadError} from '../../src/core/errors.ts';
 import type {TokenVocabulary} from '../../src/core/sampling/token-vocabulary.ts';
 import {nowMs} from '../../src/core/util/clock.ts';
+import {type ItemStream, streamOf} from '../../src/core/util/item-stream.ts';
 
 /** One engine output of a sequence; what is left out is as while the sequence goes on. */
 export type ScriptedOutput = Pick<SequenceOutput, 'newTokenIds'> & Partial<SequenceOutput>;
@@ -71,10 +72,19 @@ export class ScriptedEngineClient implements EngineClient {
     });
   }
 
-  async *generate(
-    request: EngineRequest,
-    {signal = new AbortController().signal}: {signal?: AbortSignal} = {},
-  ): AsyncGenerator<SequenceOutput, void, undefined> {
+  generate(request: EngineRequest, options: {signal?: AbortSignal} = {}): ItemStream<SequenceOutput> {
+    const leave = new AbortController();
+    const signal = AbortSignal.any([leave.signal, ...(options.signal ? [options.signal] : [])]);
+    const stream = streamOf(this.#play(request, signal));
+    const close = stream.close.bind(stream);
+    stream.close = () => {
+      leave.abort();
+      close();
+    };
+    return stream;
+  }
+
+  async *#play(request: EngineRequest, signal: AbortSignal): AsyncGenerator<SequenceOutput, void, undefined> {
     this.requests.push(request);
     this.#open.add(request.requestId);
     let isFinished = false;

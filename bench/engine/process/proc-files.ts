@@ -19,6 +19,15 @@ export function treeCpuMs(rootPid: number): number {
   return processTree(rootPid).reduce((sum, {cpuMs}) => sum + cpuMs, 0);
 }
 
+/** CPU time of one process since its start, in microseconds; its children do not count. */
+export function cpuTime(pid: number): {userMicroseconds: number; systemMicroseconds: number} {
+  const [user, system] = statFields(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+    .slice(11, 13)
+    .map(Number);
+  const microseconds = (ticks: number) => ticks * msPerTick * 1000;
+  return {userMicroseconds: microseconds(user), systemMicroseconds: microseconds(system)};
+}
+
 /** Sum of the peak resident sizes of a process and its children. */
 export function treePeakMemoryBytes(rootPid: number): number {
   return processTree(rootPid).reduce((sum, {pid}) => sum + peakMemoryBytes(pid), 0);
@@ -39,15 +48,20 @@ export function parseMachineBusyMs(text: string): number {
   return (user + nice + system + irq + softirq + steal) * msPerTick;
 }
 
-/** @param text content of `/proc/<pid>/stat`; the command in brackets may hold anything, even brackets */
+/** @param text content of `/proc/<pid>/stat` */
 export function parseProcessStat(text: string): ProcessStat {
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const fields = statFields(text);
   const [utime, stime, cutime, cstime] = fields.slice(11, 15).map(Number);
   return {
     pid: Number.parseInt(text, 10),
     parentPid: Number(fields[1]),
     cpuMs: (utime + stime + cutime + cstime) * msPerTick,
   };
+}
+
+/** What follows the command in brackets, which may hold anything, even brackets. */
+function statFields(text: string): string[] {
+  return text.slice(text.lastIndexOf(')') + 2).split(' ');
 }
 
 /** @returns the process and its descendants */

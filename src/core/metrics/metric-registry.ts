@@ -3,7 +3,8 @@
  * and summary is accompanied by `<name>_created`, the time of its first sample, and has a sample as soon as its labels
  * are known.
  */
-import {Counter, Gauge, Histogram, Registry, Summary} from 'prom-client';
+import {Counter, Gauge, type Metric, Registry, Summary} from 'prom-client';
+import {BucketHistogram} from './bucket-histogram.ts';
 
 export type Labels = Record<string, string>;
 
@@ -39,13 +40,16 @@ export class MetricRegistry {
 
   /** @param buckets upper bounds, without infinity */
   histogram(spec: FamilySpec, buckets: readonly number[]): Family {
-    const histogram = new Histogram({...spec, buckets: [...buckets], registers: [this.#registry]});
+    const histogram = new BucketHistogram(spec, buckets);
+    // The registry asks for no more than a name and what the histogram collects.
+    this.#registry.registerMetric(histogram as unknown as Metric);
     const created = this.#created(spec, spec.name);
-    return cached((labels) => {
+    const open = cached((labels) => {
       created(labels);
-      histogram.zero(labels);
-      return {add: (value) => histogram.observe(labels, value)};
+      return histogram.open(labels);
     });
+    if (spec.labelNames.length === 0) open({});
+    return open;
   }
 
   /** Sum and count only. */

@@ -77,18 +77,23 @@ export class OutputProcessor {
     const {newTokenIds, finishReason} = output;
     assertInvariant(finishReason !== 'error', 'the engine client throws when a sequence fails');
     let text = '';
-    for (const [index, tokenId] of newTokenIds.entries()) {
-      const check = this.#readToken(tokenId, isStopToken(output, index));
+    for (let index = 0; index < newTokenIds.length; index++) {
+      const check = this.#readToken(newTokenIds[index]!, isStopToken(output, index));
       text += check.text;
       if (check.stopString === null) continue;
-      return {text, ...this.#firstTokens(output, index + 1), finishReason: 'stop', stopReason: check.stopString};
+      return this.#deltaOf(output, index + 1, {text, finishReason: 'stop', stopReason: check.stopString});
     }
-    return {text, ...this.#firstTokens(output, newTokenIds.length), finishReason, stopReason: stopReasonOf(output)};
+    return this.#deltaOf(output, newTokenIds.length, {text, finishReason, stopReason: stopReasonOf(output)});
   }
 
-  #firstTokens({newTokenIds, logprobs}: SequenceOutput, count: number): Pick<OutputDelta, 'tokenIds' | 'logprobs'> {
+  /** With the first `count` tokens of the output. */
+  #deltaOf(
+    {newTokenIds, logprobs}: SequenceOutput,
+    count: number,
+    {text, finishReason, stopReason}: Ending,
+  ): OutputDelta {
     const decoded = logprobs?.slice(0, count).map((position) => this.#logprobsDecoder.decode(position)) ?? null;
-    return {tokenIds: newTokenIds.slice(0, count), logprobs: decoded};
+    return {text, tokenIds: newTokenIds.slice(0, count), logprobs: decoded, finishReason, stopReason};
   }
 
   /** An end or stop token has no text, unless the request wants to keep what ended the output. */
@@ -103,6 +108,8 @@ export class OutputProcessor {
     return check;
   }
 }
+
+type Ending = Pick<OutputDelta, 'text' | 'finishReason' | 'stopReason'>;
 
 function stopReasonOf({finishReason, stopReason}: SequenceOutput): string | number | null {
   return finishReason === 'repetition' ? 'repetition_detected' : stopReason;

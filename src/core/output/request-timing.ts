@@ -23,11 +23,11 @@ export class RequestTimer {
       this.#queuedMs = start.queuedMs;
       this.#scheduledMs = start.scheduledMs;
     }
-    for (const timeMs of tokenTimesMs.slice(0, numTokens)) {
-      this.#firstTokenMs ??= timeMs;
-      this.#lastTokenMs = timeMs;
-      this.#numTokens++;
-    }
+    const count = Math.min(numTokens, tokenTimesMs.length);
+    if (count === 0) return;
+    this.#firstTokenMs ??= tokenTimesMs[0]!;
+    this.#lastTokenMs = tokenTimesMs[count - 1]!;
+    this.#numTokens += count;
   }
 
   /** Null before the first token. */

@@ -2,22 +2,27 @@
  * A queue with one reader that never makes the writer wait. Items that arrive while the reader is busy are merged into
  * one, so a slow reader costs memory for its newest state only, not for every step it missed.
  */
-export class AsyncQueue<T> implements AsyncIterable<T> {
+import {ItemStream} from './item-stream.ts';
+import {promiseWithResolver} from './promise-with-resolver.ts';
+
+export class AsyncQueue<T> extends ItemStream<T> {
   readonly #merge: (older: T, newer: T) => T;
-  #pending: {item: T} | null = null;
-  #failure: {error: Error} | null = null;
+  #pending: T | null = null;
+  #failure: Error | null = null;
   #isEnded = false;
-  #wakeReader: (() => void) | null = null;
+  /** What a reader waits for. */
+  #news: ReturnType<typeof promiseWithResolver<void>> | null = null;
 
   /** @param merge makes one item of two neighbours; must not lose anything of either */
   constructor(merge: (older: T, newer: T) => T) {
+    super();
     this.#merge = merge;
   }
 
   /** Adds an item. Ignored after the end. */
   push(item: T): void {
     if (this.#isEnded) return;
-    this.#pending = {item: this.#pending ? this.#merge(this.#pending.item, item) : item};
+    this.#pending = this.#pending === null ? item : this.#merge(this.#pending, item);
     this.#wake();
   }
 
@@ -30,32 +35,41 @@ export class AsyncQueue<T> implements AsyncIterable<T> {
   /** Like `end()`, but the reader then throws. The first of several failures counts. */
   fail(error: Error): void {
     if (this.#isEnded) return;
-    this.#failure = {error};
+    this.#failure = error;
     this.end();
   }
 
-  /**
-   * What has been pushed since the last call; waits while there is nothing. One reader only.
-   * @returns null after the end
-   * @throws the failure
-   */
-  async take(): Promise<T | null> {
-    for (;;) {
-      const pending = this.#pending;
-      this.#pending = null;
-      if (pending) return pending.item;
-      if (this.#failure) throw this.#failure.error;
-      if (this.#isEnded) return null;
-      await new Promise<void>((resolve) => (this.#wakeReader = resolve));
-    }
+  get isOver(): boolean {
+    return this.#isEnded && !this.#hasNews;
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
-    for (let item = await this.take(); item !== null; item = await this.take()) yield item;
+  poll(): T | null {
+    const pending = this.#pending;
+    this.#pending = null;
+    if (pending !== null || this.#failure === null) return pending;
+    const failure = this.#failure;
+    this.#failure = null;
+    throw failure;
+  }
+
+  ready(): Promise<void> {
+    if (this.#hasNews || this.#isEnded) return Promise.resolve();
+    this.#news ??= promiseWithResolver<void>();
+    return this.#news.promise;
+  }
+
+  close(): void {
+    this.#pending = null;
+    this.#failure = null;
+    this.end();
+  }
+
+  get #hasNews(): boolean {
+    return this.#pending !== null || this.#failure !== null;
   }
 
   #wake(): void {
-    this.#wakeReader?.();
-    this.#wakeReader = null;
+    this.#news?.resolve();
+    this.#news = null;
   }
 }

@@ -7,6 +7,7 @@
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 const fieldName = 'data:';
+const usualStart = 'data: ';
 
 export class EventSplitter {
   readonly #decoder = new TextDecoder();
@@ -17,6 +18,19 @@ export class EventSplitter {
 
   /** @returns data of the events that these bytes complete, in order */
   push(bytes: Uint8Array): string[] {
+    return this.#onlyEvent(bytes) ?? this.#split(bytes);
+  }
+
+  /** What servers send while they stream tokens: one whole event of one line. Read at one go, as there are so many. */
+  #onlyEvent(bytes: Uint8Array): string[] | null {
+    if (this.#tail.length > 0 || this.#dataLines.length > 0) return null;
+    const lineEnd = bytes.length - 2;
+    if (bytes.indexOf(lineFeed) !== lineEnd || bytes[lineEnd + 1] !== lineFeed) return null;
+    const line = Buffer.from(bytes.buffer, bytes.byteOffset, lineEnd).toString('utf8');
+    return line.startsWith(usualStart) ? [line.slice(usualStart.length)] : null;
+  }
+
+  #split(bytes: Uint8Array): string[] {
     const events: string[] = [];
     let start = 0;
     for (let end = bytes.indexOf(lineFeed); end >= 0; end = bytes.indexOf(lineFeed, start)) {

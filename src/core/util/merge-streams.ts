@@ -1,75 +1,94 @@
-/** Several async generators as one, in the order in which their values come. */
-
-type Stream<T> = AsyncGenerator<T, void, undefined>;
-
-interface Arrival<T> {
-  index: number;
-  result: IteratorResult<T, void>;
-}
+/** Several streams as one, in the order in which their items come. */
+import {ItemStream} from './item-stream.ts';
+import {promiseWithResolver} from './promise-with-resolver.ts';
 
 /**
- * Yields the values of all streams with the index of the stream. Each stream is read one value ahead, so a slow reader
- * slows the streams down. When the reader leaves, a stream fails or the signal aborts, all streams are told to stop by
- * the signal given to `open`, and closed.
+ * The items of all streams. When the signal aborts, each stream is told by the signal given to `open`; when the reader
+ * leaves or a stream fails, all of them are closed.
  */
-export async function* mergeStreams<T>(
+export function mergeStreams<T>(
   numStreams: number,
-  open: (index: number, signal: AbortSignal) => Stream<T>,
+  open: (index: number, signal: AbortSignal) => ItemStream<T>,
   {signal}: {signal: AbortSignal},
-): AsyncGenerator<{index: number; value: T}, void, undefined> {
-  // A signal each: the cost of a listener grows with the listeners that its signal has, and streams can be thousands.
-  const leaves = Array.from({length: numStreams}, () => new AbortController());
-  const leaveAll = () => leaves.forEach((leave) => void leave.abort());
-  if (signal.aborted) leaveAll();
-  else signal.addEventListener('abort', leaveAll, {once: true});
-  const streams = leaves.map((leave, index) => open(index, leave.signal));
-  const arrivals = new ArrivalQueue<T>();
-  const read = (index: number) => arrivals.expect(index, streams[index]!.next());
-  try {
-    for (const index of streams.keys()) read(index);
-    for (let numOpen = streams.length; numOpen > 0; ) {
-      const {index, result} = await arrivals.take();
-      if (result.done) {
-        numOpen--;
-        continue;
-      }
-      yield {index, value: result.value};
-      read(index);
-    }
-  } finally {
-    signal.removeEventListener('abort', leaveAll);
-    leaveAll();
-    await Promise.allSettled(streams.map((stream) => stream.return()));
-  }
+): ItemStream<T> {
+  return new MergedStream(numStreams, open, signal);
 }
 
-/** Results in order of arrival, with one reader. */
-class ArrivalQueue<T> {
-  readonly #arrived: Arrival<T>[] = [];
-  #failure: {error: unknown} | null = null;
-  #wake: (() => void) | null = null;
+class MergedStream<T> extends ItemStream<T> {
+  readonly #streams: ItemStream<T>[];
+  readonly #signal: AbortSignal;
+  readonly #leaveAll: () => void;
+  /** Streams to look at, the next one first. */
+  #due: ItemStream<T>[];
+  #news = promiseWithResolver<void>();
+  #numOpen: number;
 
-  expect(index: number, next: Promise<IteratorResult<T, void>>): void {
-    next
-      .then(
-        (result) => {
-          this.#arrived.push({index, result});
-        },
-        (error: unknown) => {
-          this.#failure ??= {error};
-        },
-      )
-      .finally(() => this.#wake?.());
+  constructor(numStreams: number, open: (index: number, signal: AbortSignal) => ItemStream<T>, signal: AbortSignal) {
+    super();
+    // A signal each: the cost of a listener grows with the listeners that its signal has, and streams can be thousands.
+    const leaves = Array.from({length: numStreams}, () => new AbortController());
+    this.#leaveAll = () => leaves.forEach((leave) => void leave.abort());
+    this.#signal = signal;
+    if (signal.aborted) this.#leaveAll();
+    else signal.addEventListener('abort', this.#leaveAll, {once: true});
+    this.#streams = leaves.map((leave, index) => open(index, leave.signal));
+    this.#due = [...this.#streams];
+    this.#numOpen = numStreams;
   }
 
-  /** Values that came before a failure are given out before it. */
-  async take(): Promise<Arrival<T>> {
-    while (this.#arrived.length === 0) {
-      if (this.#failure) throw this.#failure.error;
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
+  get isOver(): boolean {
+    return this.#numOpen === 0;
+  }
+
+  poll(): T | null {
+    for (let stream = this.#due.shift(); stream !== undefined; stream = this.#due.shift()) {
+      const item = this.#read(stream);
+      if (item !== null) {
+        this.#due.push(stream);
+        return item;
+      }
+      if (stream.isOver) this.#endOne();
+      else this.#await(stream);
     }
-    return this.#arrived.shift()!;
+    return null;
+  }
+
+  ready(): Promise<void> {
+    return this.isOver || this.#due.length > 0 ? Promise.resolve() : this.#news.promise;
+  }
+
+  close(): void {
+    this.#signal.removeEventListener('abort', this.#leaveAll);
+    this.#numOpen = 0;
+    this.#due = [];
+    for (const stream of this.#streams) stream.close();
+    this.#tell();
+  }
+
+  #read(stream: ItemStream<T>): T | null {
+    try {
+      return stream.poll();
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  #endOne(): void {
+    this.#numOpen--;
+    if (this.#numOpen === 0) this.close();
+  }
+
+  #await(stream: ItemStream<T>): void {
+    void stream.ready().then(() => {
+      if (this.isOver) return;
+      this.#due.push(stream);
+      this.#tell();
+    });
+  }
+
+  #tell(): void {
+    this.#news.resolve();
+    this.#news = promiseWithResolver();
   }
 }

@@ -1,9 +1,5 @@
-/**
- * Watches a stream as it passes. An `async function*` around another one costs several promises for each item; here it is
- * one, which counts where an item is a token and there are thousands of streams.
- */
-
-type Stream<T> = AsyncGenerator<T, void, undefined>;
+/** Watches a stream as it passes, and may put another one in its place when it fails. */
+import {ItemStream} from './item-stream.ts';
 
 /** How a stream ended. */
 export type StreamEnd = {type: 'done'} | {type: 'left'} | {type: 'failed'; error: unknown};
@@ -13,72 +9,68 @@ export interface StreamTaps<T> {
   /** Called once: after the last item, when the reader leaves, or when the stream fails. */
   onEnd?: (end: StreamEnd) => void;
   /** Another stream to go on with after a failure; null = the failure is the reader's. */
-  replace?: (error: unknown) => Stream<T> | null;
+  replace?: (error: unknown) => ItemStream<T> | null;
 }
 
 /** The same items; ends of both sides are passed on. @param open called with the first read */
-export function tapStream<T>(open: () => Stream<T>, taps: StreamTaps<T>): Stream<T> {
+export function tapStream<T>(open: () => ItemStream<T>, taps: StreamTaps<T>): ItemStream<T> {
   return new TappedStream(open, taps);
 }
 
-class TappedStream<T> implements AsyncGenerator<T, void, undefined> {
-  #source: Stream<T> | null = null;
-  readonly #open: () => Stream<T>;
+class TappedStream<T> extends ItemStream<T> {
+  #source: ItemStream<T> | null = null;
+  readonly #open: () => ItemStream<T>;
   readonly #taps: StreamTaps<T>;
   #hasEnded = false;
-  readonly #pass = (result: IteratorResult<T, void>): IteratorResult<T, void> => {
-    if (result.done) this.#end({type: 'done'});
-    else this.#taps.onItem(result.value);
-    return result;
-  };
-  readonly #fail = (error: unknown): Promise<IteratorResult<T, void>> => {
-    try {
-      const next = this.#taps.replace?.(error) ?? null;
-      if (next === null) throw error;
-      this.#source = next;
-    } catch (cause) {
-      this.#end({type: 'failed', error: cause});
-      throw cause;
-    }
-    return this.next();
-  };
 
-  constructor(open: () => Stream<T>, taps: StreamTaps<T>) {
+  constructor(open: () => ItemStream<T>, taps: StreamTaps<T>) {
+    super();
     this.#open = open;
     this.#taps = taps;
   }
 
-  next(): Promise<IteratorResult<T, void>> {
-    if (this.#hasEnded) return Promise.resolve({done: true, value: undefined});
+  get isOver(): boolean {
+    return this.#hasEnded;
+  }
+
+  poll(): T | null {
+    if (this.#hasEnded) return null;
+    this.#source ??= this.#open();
+    const item = this.#read(this.#source);
+    if (item !== null) this.#taps.onItem(item);
+    else if (this.#source.isOver) this.#end({type: 'done'});
+    return item;
+  }
+
+  ready(): Promise<void> {
+    return this.#source?.ready() ?? Promise.resolve();
+  }
+
+  close(): void {
+    this.#source?.close();
+    if (this.#source) this.#end({type: 'left'});
+    this.#hasEnded = true;
+  }
+
+  #read(source: ItemStream<T>): T | null {
     try {
-      this.#source ??= this.#open();
+      return source.poll();
     } catch (error) {
-      return Promise.reject(error);
+      this.#source = this.#replacement(error);
+      return this.#read(this.#source);
     }
-    return this.#source.next().then(this.#pass, this.#fail);
   }
 
-  async return(): Promise<IteratorResult<T, void>> {
+  /** @throws when there is none */
+  #replacement(error: unknown): ItemStream<T> {
     try {
-      await this.#source?.return();
-    } finally {
-      if (this.#source) this.#end({type: 'left'});
-      this.#hasEnded = true;
+      const next = this.#taps.replace?.(error) ?? null;
+      if (next !== null) return next;
+      throw error;
+    } catch (cause) {
+      this.#end({type: 'failed', error: cause});
+      throw cause;
     }
-    return {done: true, value: undefined};
-  }
-
-  async throw(error: unknown): Promise<IteratorResult<T, void>> {
-    await this.return();
-    throw error;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.return();
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
   }
 
   #end(end: StreamEnd): void {

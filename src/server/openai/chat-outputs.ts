@@ -4,6 +4,7 @@
  */
 import type {ChatEvent, FinishReason, Reading} from '../../core/parsers/events.ts';
 import type {DecodedLogprobs} from '../../core/sampling/token-logprobs.ts';
+import {type ItemStream, readItems} from '../../core/util/item-stream.ts';
 import {joinReadings} from './answer-reading.ts';
 
 export interface ChatOutput {
@@ -77,13 +78,13 @@ export class OutputJoiner {
 
 /** All outputs of an answer, into what folds them. */
 export async function pushOutputs(
-  events: AsyncGenerator<ChatEvent, void, undefined>,
+  events: ItemStream<ChatEvent>,
   form: {push(output: ChatOutput): void},
 ): Promise<void> {
   const joiner = new OutputJoiner();
-  for await (const event of events) {
+  await readItems(events, (event) => {
     const output = joiner.push(event);
     if (output) form.push(output);
-  }
+  });
   for (const output of joiner.rest()) form.push(output);
 }

@@ -1,6 +1,7 @@
 /** What all engine clients of this machine share: open requests, listeners, and what happens when the engine dies. */
 import {EngineDeadError} from '../../errors.ts';
 import type {TokenVocabulary} from '../../sampling/token-vocabulary.ts';
+import type {ItemStream} from '../../util/item-stream.ts';
 import {type Logger, silentLogger} from '../../util/logger.ts';
 import {promiseWithResolver} from '../../util/promise-with-resolver.ts';
 import type {StepResult} from '../engine-core.ts';
@@ -35,10 +36,7 @@ export abstract class BaseEngineClient implements EngineClient {
     });
   }
 
-  generate(
-    request: EngineRequest,
-    options: {signal?: AbortSignal} = {},
-  ): AsyncGenerator<SequenceOutput, void, undefined> {
+  generate(request: EngineRequest, options: {signal?: AbortSignal} = {}): ItemStream<SequenceOutput> {
     return this.registry.generate(request, options);
   }
 

@@ -4,6 +4,7 @@
  * `test/contract/engine-client*.test.ts`.
  */
 import type {TokenVocabulary} from '../../sampling/token-vocabulary.ts';
+import type {ItemStream} from '../../util/item-stream.ts';
 import type {EngineRequest, ModelInfo, SequenceOutput, StepStats} from '../protocol.ts';
 
 /** One engine behind a client, as health and metrics show it. */
@@ -25,11 +26,11 @@ export interface EngineClient {
    *
    * Yields what the engine makes, in order; outputs that pile up while the reader is slow are merged into one.
    * The last one carries a finish reason. Leaving the loop early or aborting the signal takes the sequence out of
-   * the engine; an abort ends the generator without an error.
+   * the engine; an abort ends the stream without an error.
    * @throws EngineDeadError when the engine is or becomes dead
    * @throws GenerationError when the engine failed on this sequence
    */
-  generate(request: EngineRequest, options?: {signal?: AbortSignal}): AsyncGenerator<SequenceOutput, void, undefined>;
+  generate(request: EngineRequest, options?: {signal?: AbortSignal}): ItemStream<SequenceOutput>;
 
   /** False while no engine takes requests. */
   isAlive(): boolean;

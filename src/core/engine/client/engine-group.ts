@@ -4,6 +4,7 @@
  */
 import {EngineDeadError, OverloadedError} from '../../errors.ts';
 import type {TokenVocabulary} from '../../sampling/token-vocabulary.ts';
+import type {ItemStream} from '../../util/item-stream.ts';
 import type {Logger} from '../../util/logger.ts';
 import {tapStream} from '../../util/tap-stream.ts';
 import type {EngineRequest, ModelInfo, SequenceOutput} from '../protocol.ts';
@@ -24,7 +25,7 @@ export interface EngineGroupOptions {
   logger: Logger;
 }
 
-type Outputs = AsyncGenerator<SequenceOutput, void, undefined>;
+type Outputs = ItemStream<SequenceOutput>;
 
 interface Member {
   index: number;

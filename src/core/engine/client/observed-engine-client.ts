@@ -4,6 +4,7 @@
  */
 import type {SequenceEnd, SequenceObserver, SequenceRecord} from '../../metrics/sequence-observer.ts';
 import {nowMs} from '../../util/clock.ts';
+import type {ItemStream} from '../../util/item-stream.ts';
 import {type StreamEnd, tapStream} from '../../util/tap-stream.ts';
 import type {EngineRequest, SequenceOutput} from '../protocol.ts';
 import type {EngineClient} from './engine-client.ts';
@@ -26,7 +27,7 @@ export function observeEngine(engine: EngineClient, observer: SequenceObserver):
   };
 }
 
-type Outputs = AsyncGenerator<SequenceOutput, void, undefined>;
+type Outputs = ItemStream<SequenceOutput>;
 
 function watch(
   request: EngineRequest,

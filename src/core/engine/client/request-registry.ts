@@ -5,10 +5,13 @@
  */
 import {deserializeError, type SerializedError} from '../../errors.ts';
 import {AsyncQueue} from '../../util/async-queue.ts';
+import {ItemStream} from '../../util/item-stream.ts';
 import type {Logger} from '../../util/logger.ts';
 import type {EngineInput, EngineRequest, SequenceOutput} from '../protocol.ts';
 
 interface OpenRequest {
+  /** Inside the engine. */
+  name: string;
   requestId: string;
   queue: AsyncQueue<SequenceOutput>;
   numPromptTokens: number;
@@ -54,32 +57,12 @@ export class RequestRegistry {
   }
 
   /** See `EngineClient.generate`. */
-  async *generate(
-    request: EngineRequest,
-    {signal}: {signal?: AbortSignal | undefined} = {},
-  ): AsyncGenerator<SequenceOutput, void, undefined> {
-    if (this.#makeFailure) throw this.#makeFailure();
-    if (signal?.aborted) return;
-    const name = `${request.requestId}/${this.#numRequests++}`;
-    const open = this.#add(name, request);
-    // At once, not when the reader comes back: it may be waiting for a client that has gone.
-    const abort = () => {
-      this.#abortIfOpen(name);
-      open.queue.end();
-    };
-    signal?.addEventListener('abort', abort);
-    try {
-      for (let output = await open.queue.take(); output !== null; output = await open.queue.take()) {
-        if (signal?.aborted) return;
-        this.#onRead(name);
-        output.requestId = request.requestId;
-        if (output.error === null) yield output;
-        else yield* tokensThenError(output, output.error);
-      }
-    } finally {
-      signal?.removeEventListener('abort', abort);
-      this.#abortIfOpen(name);
-    }
+  generate(request: EngineRequest, {signal}: {signal?: AbortSignal | undefined} = {}): ItemStream<SequenceOutput> {
+    return new RequestOutputs(request, signal, {
+      add: (request) => this.#add(request),
+      onRead: this.#onRead,
+      leave: (name) => this.#abortIfOpen(name),
+    });
   }
 
   /** Takes the outputs of one step; those of requests that are no longer open are dropped. */
@@ -101,10 +84,13 @@ export class RequestRegistry {
     for (const {queue} of open) queue.fail(makeError());
   }
 
-  #add(name: string, request: EngineRequest): OpenRequest {
+  /** @throws what ended the engine */
+  #add(request: EngineRequest): OpenRequest {
+    if (this.#makeFailure) throw this.#makeFailure();
     const {requestId, promptTokenIds} = request;
+    const name = `${requestId}/${this.#numRequests++}`;
     const numPromptTokens = promptTokenIds.length;
-    const open = {requestId, queue: new AsyncQueue(mergeOutputs), numPromptTokens, numTokens: 0};
+    const open = {name, requestId, queue: new AsyncQueue(mergeOutputs), numPromptTokens, numTokens: 0};
     this.#open.set(name, open);
     this.#send({type: 'add-requests', requests: [{...request, requestId: name}]});
     this.#logger.debug({requestId, numPromptTokens}, 'Request added');
@@ -126,10 +112,97 @@ export class RequestRegistry {
   }
 }
 
-/** The tokens of a failed sequence come before its error. */
-function* tokensThenError(output: SequenceOutput, error: SerializedError): Generator<SequenceOutput, void, undefined> {
-  if (output.newTokenIds.length > 0) yield {...output, finishReason: null, error: null};
-  throw deserializeError(error);
+/** What the outputs of a request need of the registry. */
+interface RegistryHooks {
+  add(request: EngineRequest): OpenRequest;
+  onRead(name: string): void;
+  /** Takes a request that is still open out of the engine. */
+  leave(name: string): void;
+}
+
+/** The outputs of one request. The request goes to the engine with the first read. */
+class RequestOutputs extends ItemStream<SequenceOutput> {
+  readonly #request: EngineRequest;
+  readonly #signal: AbortSignal | undefined;
+  readonly #hooks: RegistryHooks;
+  #open: OpenRequest | null = null;
+  #failure: Error | null = null;
+  #isOver = false;
+  /** Kept here, because asking a signal is slow. */
+  #hasAborted = false;
+
+  constructor(request: EngineRequest, signal: AbortSignal | undefined, hooks: RegistryHooks) {
+    super();
+    this.#request = request;
+    this.#signal = signal;
+    this.#hooks = hooks;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  poll(): SequenceOutput | null {
+    if (this.#isOver) return null;
+    try {
+      if (this.#failure) throw this.#failure;
+      if (this.#hasAborted) return this.#end();
+      const open = this.#open ?? this.#begin();
+      return open === null ? this.#end() : this.#take(open);
+    } catch (error) {
+      this.#end();
+      throw error;
+    }
+  }
+
+  ready(): Promise<void> {
+    const isKnown = this.#isOver || this.#failure !== null;
+    return isKnown || this.#open === null ? Promise.resolve() : this.#open.queue.ready();
+  }
+
+  close(): void {
+    this.#end();
+  }
+
+  /** At once, not when the reader comes back: it may be waiting for a client that has gone. */
+  readonly #abort = () => {
+    this.#hasAborted = true;
+    this.#hooks.leave(this.#open!.name);
+    this.#open!.queue.end();
+  };
+
+  /** @returns null when the signal came first */
+  #begin(): OpenRequest | null {
+    if (this.#signal?.aborted) return null;
+    this.#open = this.#hooks.add(this.#request);
+    this.#signal?.addEventListener('abort', this.#abort);
+    return this.#open;
+  }
+
+  #take({name, queue}: OpenRequest): SequenceOutput | null {
+    const output = queue.poll();
+    if (output === null) return queue.isOver ? this.#end() : null;
+    this.#hooks.onRead(name);
+    output.requestId = this.#request.requestId;
+    return output.error === null ? output : this.#takeFailed(output, output.error);
+  }
+
+  /** The tokens of a failed sequence come before its error. */
+  #takeFailed(output: SequenceOutput, error: SerializedError): SequenceOutput {
+    this.#failure = deserializeError(error);
+    if (output.newTokenIds.length === 0) throw this.#failure;
+    return {...output, finishReason: null, error: null};
+  }
+
+  #end(): null {
+    if (this.#isOver) return null;
+    this.#isOver = true;
+    this.#signal?.removeEventListener('abort', this.#abort);
+    if (this.#open === null) return null;
+    this.#hooks.leave(this.#open.name);
+    this.#open.queue.close();
+    return null;
+  }
 }
 
 /** Both belong to the queue alone, so the older one takes up the newer one's tokens. */

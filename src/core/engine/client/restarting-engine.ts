@@ -6,6 +6,7 @@
 import {setTimeout as delay} from 'node:timers/promises';
 import {EngineDeadError} from '../../errors.ts';
 import type {TokenVocabulary} from '../../sampling/token-vocabulary.ts';
+import type {ItemStream} from '../../util/item-stream.ts';
 import type {Logger} from '../../util/logger.ts';
 import {promiseWithResolver} from '../../util/promise-with-resolver.ts';
 import {type EngineRequest, idleStats, type ModelInfo, type SequenceOutput, type StepStats} from '../protocol.ts';
@@ -57,10 +58,7 @@ export class RestartingEngine implements EngineClient {
     this.#watch(first);
   }
 
-  generate(
-    request: EngineRequest,
-    options: {signal?: AbortSignal} = {},
-  ): AsyncGenerator<SequenceOutput, void, undefined> {
+  generate(request: EngineRequest, options: {signal?: AbortSignal} = {}): ItemStream<SequenceOutput> {
     return this.#current.generate(request, options);
   }
 

@@ -1,10 +1,13 @@
 import {describe, expect, it} from 'vitest';
+import {type ItemStream, streamOf} from '../../../../src/core/util/item-stream.ts';
 import {type StreamEnd, type StreamTaps, tapStream} from '../../../../src/core/util/tap-stream.ts';
 import {collect, collectUntilError} from '../../../support/collect.ts';
 
-type Stream = AsyncGenerator<number, void, undefined>;
+type Stream = ItemStream<number>;
 
-async function* play(steps: (number | Error)[], onLeave = () => {}): Stream {
+const play = (steps: (number | Error)[], onLeave = () => {}): Stream => streamOf(playSteps(steps, onLeave));
+
+async function* playSteps(steps: (number | Error)[], onLeave: () => void): AsyncGenerator<number, void, undefined> {
   try {
     for (const step of steps) {
       if (step instanceof Error) throw step;
