@@ -155,7 +155,7 @@ const loads: Record<string, string[]> = {
   conversations: ['--multi-turn', '3', '--concurrency', '4', '--num-prompts', '12'],
 };
 
-describe('figures are those of the server', {retry: 1}, () => {
+describe('figures are those of the server', {retry: 2}, () => {
   it.for(Object.entries(loads))('with %s', async ([_name, flags], context) => {
     const {results, served} = await benchResults(context, answers, flags);
     for (const result of results) expectTrueFigures(result, truthsOf(result, served, answers));
@@ -186,7 +186,7 @@ describe('figures are those of the server', {retry: 1}, () => {
   });
 });
 
-describe('probes', {retry: 1}, () => {
+describe('probes', {retry: 2}, () => {
   it('measure beside the load, outside of its places', async (context) => {
     const flags = ['--concurrency', '1', '--num-prompts', '2', '--probe-request-rate', '10'];
     const {results} = await benchResults(context, [{...base, ttftMs: 800}], flags);
