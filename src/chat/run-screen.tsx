@@ -64,7 +64,7 @@ export async function runScreen(options: ChatRunOptions, start: TalkStart, termi
     <ChatScreen
       store={store}
       input={input}
-      actions={actionsOf(chat, {store, terminal, liveTerminal, leave})}
+      actions={actionsOf(chat, {store, input, terminal, liveTerminal, leave})}
       paint={paint}
       colours={colours}
       toolsText={() => toolsText(tools)}
@@ -116,15 +116,13 @@ async function tellReady(chat: ChatController, {earlierModel}: TalkStart, store:
 
 interface ScreenParts {
   store: ScreenStore;
+  input: InputModel;
   terminal: ChatTerminal;
   liveTerminal: LiveTerminal;
   leave: () => void;
 }
 
-function showNews(
-  news: ChatNews,
-  {store, input, terminal, liveTerminal, leave}: ScreenParts & {input: InputModel},
-): void {
+function showNews(news: ChatNews, {store, input, terminal, liveTerminal, leave}: ScreenParts): void {
   if (news.type === 'edit') input.setText(news.text);
   if (news.type === 'copy') terminal.stdout.write(`\u001b]52;c;${Buffer.from(news.text).toString('base64')}\u0007`);
   if (news.type === 'clear') liveTerminal.clear();
@@ -132,7 +130,14 @@ function showNews(
   if (news.type === 'quit') leave();
 }
 
-function actionsOf(chat: ChatController, {store, terminal, liveTerminal, leave}: ScreenParts): InputActions {
+function actionsOf(chat: ChatController, {store, input, terminal, liveTerminal, leave}: ScreenParts): InputActions {
+  let isBusy = false;
+  const submit = async (text: string) => {
+    isBusy = true;
+    await submitInput(chat, text).catch((error: Error) => chat.warn(error.message));
+    isBusy = false;
+    input.noteIdle(actions);
+  };
   const outside = async <T,>(run: () => T | Promise<T>): Promise<T | null> => {
     try {
       return await withoutScreen(run, store, terminal);
@@ -141,8 +146,9 @@ function actionsOf(chat: ChatController, {store, terminal, liveTerminal, leave}:
       return null;
     }
   };
-  return {
-    submit: (text) => void submitInput(chat, text).catch((error: Error) => chat.warn(error.message)),
+  const actions: InputActions = {
+    submit: (text) => void submit(text),
+    isBusy: () => isBusy,
     stop: () => chat.stop(),
     approve: (approval) => store.approve(approval),
     showThought: () => store.tell({type: 'show-thought'}),
@@ -152,6 +158,7 @@ function actionsOf(chat: ChatController, {store, terminal, liveTerminal, leave}:
     clearScreen: () => liveTerminal.clear(),
     quit: leave,
   };
+  return actions;
 }
 
 /** The live part goes, and the terminal is as it was before us, while another program has it. */

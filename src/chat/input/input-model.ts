@@ -3,7 +3,7 @@
  * stop, leave. Holds no text of the talk and draws nothing.
  */
 import type {Approval} from '../conversation/run-turn.ts';
-import type {Phase, ViewState} from '../state/view-state.ts';
+import type {ViewState} from '../state/view-state.ts';
 import {completeInput} from './complete-input.ts';
 import {type Editor, editByKey, editorOf, emptyEditor, insert, moveLine} from './editor.ts';
 import type {InputHistory} from './history.ts';
@@ -12,6 +12,8 @@ import {type Key, KeyReader} from './key-reader.ts';
 
 export interface InputActions {
   submit(text: string): void;
+  /** What was submitted goes on. The view knows it a frame later. */
+  isBusy(): boolean;
   stop(): void;
   approve(approval: Approval): void;
   showThought(): void;
@@ -45,6 +47,8 @@ const hints: Readonly<Record<Purpose, string>> = {
   arguments: 'Arguments as JSON (Enter runs)',
 };
 
+/** These wait for nothing. */
+const leaving = /^\/(quit|exit|bye)\s*$/;
 const usualLabel = '> ';
 const leaveHint = 'Ctrl-C again to leave';
 /** More than this of a paste stands in the input as a mark. */
@@ -77,9 +81,9 @@ export class InputModel {
     if (this.#typed.editor.text === '') this.#change(editorOf(this.#shortened(text)));
   }
 
-  /** To be told when the phase has changed. */
-  notePhase(phase: Phase, actions: InputActions): void {
-    if (phase === 'idle' && this.#typed.isWaiting) this.#submit(actions);
+  /** To be told when what was submitted has ended. */
+  noteIdle(actions: InputActions): void {
+    if (this.#typed.isWaiting) this.#submit(actions);
   }
 
   readChunk(chunk: string, state: ViewState, actions: InputActions): void {
@@ -115,7 +119,7 @@ export class InputModel {
   #readNamedKey(name: string, state: ViewState, actions: InputActions): void {
     switch (name) {
       case 'enter':
-        return this.#enter(state, actions);
+        return this.#enter(actions);
       case 'up':
       case 'down':
         return this.#walk(name === 'up' ? -1 : 1);
@@ -151,7 +155,7 @@ export class InputModel {
     if (edited !== null) this.#change(edited);
   }
 
-  #enter(state: ViewState, actions: InputActions): void {
+  #enter(actions: InputActions): void {
     const {editor} = this.#typed;
     if (this.#typed.purpose !== 'message') return this.#enterAnswer(actions);
     if (editor.text.endsWith('\\') && editor.cursor === editor.text.length) {
@@ -159,7 +163,8 @@ export class InputModel {
     }
     if (editor.text.trim() === '') return;
     // One question at a time.
-    if (state.phase !== 'idle') return this.#show({...this.#typed, isWaiting: true});
+    if (leaving.test(editor.text)) return actions.quit();
+    if (actions.isBusy()) return this.#show({...this.#typed, isWaiting: true});
     this.#submit(actions);
   }
 

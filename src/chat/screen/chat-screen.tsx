@@ -51,7 +51,6 @@ export function ChatScreen({
   const typed = useSyncExternalStore(input.subscribe, input.snapshot);
   const {columns, rows} = useWindowSize(windowSize);
   useKeys((chunk) => input.readChunk(chunk, state, actions));
-  useEffect(() => input.notePhase(state.phase, actions), [state.phase, input, actions]);
   useTicks(state.phase !== 'idle' || state.loading !== null);
   const {setCursorPosition} = useCursor();
 

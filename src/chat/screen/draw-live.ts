@@ -145,7 +145,7 @@ function speedTexts({phase, stats, numPieces, firstPieceMs}: ViewState, nowMs: n
   if (phase === 'reasoning' || phase === 'answer' || phase === 'tool-call') {
     return [tokenCount(numPieces), speedText(speedOf(numPieces, nowMs - (firstPieceMs ?? nowMs)))];
   }
-  if (stats === null) return [];
+  if (stats === null || stats.completionTokens === 0) return [];
   return [
     tokenCount(stats.completionTokens),
     speedText(stats.tokensPerSecond),

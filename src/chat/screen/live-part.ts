@@ -49,6 +49,6 @@ function hinted(typed: TypedInput, {phase, canAllow}: ViewState): TypedInput {
 }
 
 function stopText(phase: Phase, {isWaiting}: TypedInput): string | null {
-  if (phase === 'idle') return null;
-  return isWaiting ? 'your message goes next, esc to stop' : 'esc to stop';
+  const texts = [isWaiting ? 'your message goes next' : '', phase === 'idle' ? '' : 'esc to stop'];
+  return texts.filter((text) => text !== '').join(', ') || null;
 }

@@ -23,14 +23,16 @@ const stats = {
 function open(reasoning: 'show' | 'fold' | 'hide' = 'fold', size = {columns: 100, rows: 24}) {
   const store = new ScreenStore(initialView('1.0.0', {reasoning, raw: false}));
   const input = new InputModel(new InputHistory(null, ['first apple', 'pear', 'second apple', 'pear']));
-  const done: {submitted: string[]; stops: number; approvals: Approval[]; quits: number} = {
+  const done: {submitted: string[]; stops: number; approvals: Approval[]; quits: number; isBusy: boolean} = {
     submitted: [],
     stops: 0,
     approvals: [],
     quits: 0,
+    isBusy: false,
   };
   const actions: InputActions = {
     submit: (text) => done.submitted.push(text),
+    isBusy: () => done.isBusy,
     stop: () => done.stops++,
     approve: (approval) => done.approvals.push(approval),
     showThought: () => store.tell({type: 'show-thought'}),
@@ -60,7 +62,7 @@ function open(reasoning: 'show' | 'fold' | 'hide' = 'fold', size = {columns: 100
     screen.stdin.write(keys);
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return {frame, tell, shows, type, done, input};
+  return {frame, tell, shows, type, done, input, actions};
 }
 
 const question: ViewEvent = {type: 'question', text: 'why?'};
@@ -222,25 +224,39 @@ describe('the screen', () => {
   });
 
   it('sends what was typed during an answer when that has ended, unless it was stopped', async () => {
-    const {tell, type, shows, done} = open();
+    const {tell, type, shows, done, input, actions} = open();
+    done.isBusy = true;
     tell(question, round);
     await shows('waiting for the first token');
     await type('and then?');
     await type('\r');
     await shows('your message goes next');
     expect(done.submitted).toEqual([]);
-    tell({type: 'turn-end', outcome: 'done', error: null});
-    await vi.waitFor(() => expect(done.submitted).toEqual(['and then?']));
+    input.noteIdle(actions);
+    expect(done.submitted).toEqual(['and then?']);
     tell(question, round);
     await shows('waiting for the first token');
     await type('no');
     await type('\r');
     await shows('your message goes next');
     await type('\u001b');
+    input.noteIdle(actions);
     tell({type: 'turn-end', outcome: 'stopped', error: null});
     await shows('(stopped)');
     await shows('> no');
     expect(done.submitted).toEqual(['and then?']);
+  });
+
+  it('sends one of two messages that come at once, and keeps the other', async () => {
+    const {input, actions, shows, done} = open();
+    await shows('Say something');
+    actions.submit = (text) => {
+      done.isBusy = true;
+      done.submitted.push(text);
+    };
+    input.readChunk('first\rsecond\r', initialView('1', {reasoning: 'fold', raw: false}), actions);
+    expect(done.submitted).toEqual(['first']);
+    await shows('> second');
   });
 
   it('throws nothing away that is being typed', async () => {
