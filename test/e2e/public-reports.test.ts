@@ -393,6 +393,13 @@ describe('constraints', () => {
 });
 
 describe('reuse and leaving', () => {
+  it('PR-engine-01: prompts of 5, 50 and 200 words at once are answered as each alone', async () => {
+    const ask = (count: number) => client.chat({messages: words(count), max_tokens: 12});
+    const alone: string[] = [];
+    for (const count of [5, 50, 200]) alone.push(textOf(await ask(count)));
+    expect((await Promise.all([5, 50, 200].map(ask))).map(textOf)).toEqual(alone);
+  });
+
   it('PR-engine-11: later turns reuse what was computed, and answer the same', async () => {
     const system = {
       role: 'system',
@@ -499,6 +506,26 @@ describe('servers with other options', () => {
     ];
     for (const reply of [once, twice]) expect(reply.body.usage!.completion_tokens).toBeLessThanOrEqual(7);
     expect(textOf(twice)).toBe(textOf(once));
+  });
+
+  it('PR-engine-07: a device that is not there is refused, and auto says why it takes the processor', async () => {
+    const env = {VK_ICD_FILENAMES: '/nowhere', VK_DRIVER_FILES: '/nowhere'};
+    const {code, stderr} = await runProgram(['serve', '--port', '0', '--device', 'webgpu', '--log-level', 'error'], {
+      env,
+    });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^Error: --device webgpu cannot be used: [^\n]+\n$/);
+    const server = await start({argv: ['--max-model-len', '128', '--device', 'auto'], env});
+    expect(server.stderr()).toMatch(/cpu \([^)]+\) with \d+ threads?/);
+  });
+
+  it.skipIf(process.platform !== 'linux')('PR-engine-08: one core of several is one thread', async () => {
+    const pin =
+      "import {execFileSync} from 'node:child_process'; execFileSync('taskset', ['-apc', '0', String(process.pid)]);";
+    const env = {NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(pin)}`};
+    const server = await start({argv: ['--max-model-len', '128'], env});
+    expect(server.stderr()).toMatch(/ with 1 thread"/);
+    expect(server.stderr()).not.toMatch(/affinity/i);
   });
 
   it('PR-template-11: templates as files and as text, and one that is not there', async () => {

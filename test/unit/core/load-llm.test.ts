@@ -66,6 +66,24 @@ describe('loadLlm', () => {
     ]);
   });
 
+  it('PR-template-10: warns of a model without a template, or with one that cannot be used', async () => {
+    const files = {
+      'model.gguf': '',
+      'tokenizer.json': readFileSync(join(embeddedModelFolder, 'tokenizer.json'), 'utf8'),
+    };
+    const warningsOf = async (more: Record<string, string>, chatTemplate: string | null = null) => {
+      const model = await createTemporaryFolder({...files, ...more});
+      return (await load({model, chatTemplate})).warnings;
+    };
+    expect(await warningsOf({})).toEqual([expect.stringMatching(/no chat template.*400.*--chat-template/)]);
+    const [broken, ...others] = await warningsOf({'chat_template.jinja': 'one\n{% if %}'});
+    expect(others).toEqual([]);
+    expect(broken).toMatch(
+      /chat_template\.jinja\) has a mistake in line 2, column \d+: [\s\S]*\^[\s\S]*400; --chat-template/,
+    );
+    expect(await warningsOf({'chat_template.jinja': '{% if %}'}, 'chatml')).toEqual([]);
+  });
+
   it.each([
     [{temperature: -1}, 'temperature must be non-negative, got -1.0.'],
     [{top_p: 0}, 'top_p must be in (0, 1], got 0.0.'],

@@ -233,10 +233,12 @@ describe('which template', () => {
     expect(await choose(null, {chat_template_kwargs: {chat_template: 'K'}})).toBe('K');
   });
 
-  it('says when there is none', async () => {
+  it('PR-template-10: says when there is none, and which flag gives one', async () => {
     await expect(choose(null, {}, new Map())).rejects.toMatchObject({
       name: 'ValidationError',
-      message: expect.stringMatching(/^As of transformers v4.44, default chat template is no longer allowed/),
+      message: expect.stringMatching(
+        /^As of transformers v4.44, default chat template is no longer allowed.*--chat-template/,
+      ),
     });
   });
 
