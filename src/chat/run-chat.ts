@@ -31,12 +31,12 @@ function checkOptions({model, url, systemPrompt, systemFile, ...options}: ChatRu
 }
 
 async function runOnce(options: ChatRunOptions, piped: string | null, terminal: ChatTerminal): Promise<number> {
+  const start = await openTalk(options);
   const text = [options.quick ?? '', piped?.trim() ?? ''].filter((part) => part !== '').join('\n\n');
   const question = await attachFiles(text, options.file);
   if (question === '') {
     throw new UsageError('there is no message', {hint: 'parlance chat -q "Hello", or: echo Hello | parlance chat'});
   }
-  const start = await openTalk(options);
   const tools = await openTools(options, terminal.folder);
   for (const line of await tools.start()) terminal.writeError(`${line}\n`);
   const backend = await openBackend(options, terminal, (progress) => terminal.onProgress(progress));
