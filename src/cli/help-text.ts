@@ -22,6 +22,35 @@ export interface HelpLayout {
   heading: (text: string) => string;
 }
 
+export interface ProgramSubject {
+  /** `parlance` */
+  program: string;
+  version: string;
+  summary: string;
+  commands: readonly {name: string; summary: string}[];
+}
+
+/** What most people come for goes first, the rest as it is. */
+const commandOrder = ['serve', 'chat', 'bench', 'render-template', 'parse-output', 'models'];
+
+/** The page of the program itself: its commands, and how to begin. */
+export function programHelp({program, version, summary, commands}: ProgramSubject, layout: HelpLayout): string {
+  const place = ({name}: {name: string}) => commandOrder.indexOf(name) + 1 || commandOrder.length + 1;
+  const rows = commands.toSorted((a, b) => place(a) - place(b)).map((each) => [each.name, each.summary] as const);
+  const begin = [
+    [`${program} serve`, 'an HTTP server on port 8000, with the model that comes along'],
+    [`${program} chat`, 'a talk with the same model'],
+    [`${program} serve --help`, 'what a command takes; -h is the same'],
+  ] as const;
+  return [
+    wrapWords(summary, layout.width).join('\n'),
+    section('Version', [`  ${version}`], layout),
+    section('Usage', [`  ${program} COMMAND [ARGUMENTS] [FLAGS]`], layout),
+    section('Commands', table(rows, layout.width), layout),
+    section('To begin with', table(begin, layout.width), layout),
+  ].join('\n\n');
+}
+
 /** @param topic null for the first page; `all`, a group, or a part of a flag name */
 export function commandHelp(subject: HelpSubject, topic: string | null, layout: HelpLayout): string {
   if (topic === null) return firstPage(subject, layout);

@@ -4,7 +4,7 @@
  */
 import {type Command, Help} from '@oclif/core';
 import {headingStyle} from './heading-style.ts';
-import {commandHelp, type HelpLayout, type HelpSubject} from './help-text.ts';
+import {commandHelp, type HelpLayout, type HelpSubject, programHelp} from './help-text.ts';
 import type {OptionSpec} from './option-spec.ts';
 
 const defaultWidth = 80;
@@ -16,6 +16,15 @@ export default class ParlanceHelp extends Help {
     const topics = argv.filter((argument) => argument.startsWith('--help='));
     this.topic = topics.at(-1)?.slice('--help='.length) ?? null;
     await super.showHelp(argv.filter((argument) => !topics.includes(argument)));
+  }
+
+  override async showRootHelp(): Promise<void> {
+    const {bin, userAgent, pjson} = this.config;
+    const commands = this.sortedCommands.map(({id, summary, description}) => ({
+      name: id,
+      summary: this.render(summary ?? description ?? '').replace(/\.$/, ''),
+    }));
+    this.log(programHelp({program: bin, version: userAgent, summary: pjson.description ?? '', commands}, layout()));
   }
 
   override async showCommandHelp(command: Command.Loadable): Promise<void> {

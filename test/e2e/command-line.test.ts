@@ -29,7 +29,9 @@ describe('version and help', () => {
     ['a group', ['serve', '--help=scheduler_config'], /^SCHEDULERCONFIG\n/],
     ['a part of a name', ['serve', '--help=max-num'], /^FLAGS WITH "MAX-NUM"\n/],
     ['no match', ['serve', '--help=xyzzy'], /^No group and no flag of `parlance serve` matches "xyzzy"\./],
-    ['the list of commands', ['--help'], /COMMANDS\n[\s\S]*serve/],
+    ['the list of commands', ['--help'], /COMMANDS\n {2}serve [\s\S]*TO BEGIN WITH\n {2}parlance serve /],
+    ['the list of commands', [], /COMMANDS\n/],
+    ['the list of commands', ['help'], /COMMANDS\n/],
   ])('shows %s', async (_name, argv, expected) => {
     const {code, stdout, stderr} = await runProgram(argv);
     expect({code, stderr}).toEqual({code: 0, stderr: ''});

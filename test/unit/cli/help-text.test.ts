@@ -1,6 +1,6 @@
 import {describe, expect, it} from 'vitest';
 import * as z from 'zod';
-import {commandHelp, type HelpSubject} from '../../../src/cli/help-text.ts';
+import {commandHelp, type HelpSubject, programHelp} from '../../../src/cli/help-text.ts';
 import {optionSpecs} from '../../../src/cli/option-spec.ts';
 
 const specs = optionSpecs(
@@ -28,6 +28,22 @@ const subject: HelpSubject = {
 };
 
 const help = (topic: string | null, width = 80) => commandHelp(subject, topic, {width, heading: (text) => text});
+
+describe('programHelp', () => {
+  it('lists the commands, those that most people come for first, within the width', () => {
+    const commands = ['autocomplete', 'bench', 'serve'].map((name) => ({
+      name,
+      summary: `${name} does things `.repeat(6),
+    }));
+    const summary = 'Serve language models on any machine '.repeat(4).trim();
+    const subject = {program: 'tool', version: 'tool/1', summary, commands};
+    const lines = programHelp(subject, {width: 60, heading: (text) => text}).split('\n');
+    expect(Math.max(...lines.map(({length}) => length))).toBeLessThanOrEqual(60);
+    const named = lines.flatMap((line) => /^ {2}(serve|bench|autocomplete) /.exec(line)?.[1] ?? []);
+    expect(named).toEqual(['serve', 'bench', 'autocomplete']);
+    expect(lines.join('\n')).toContain('tool serve --help');
+  });
+});
 
 describe('commandHelp', () => {
   it('shows the common flags, the groups and the way to more on the first page', () => {
