@@ -95,10 +95,10 @@ function firstPage(subject: HelpSubject, layout: HelpLayout): string {
 }
 
 /** Parts of flag names for the example; the first that this command has. */
-const exampleParts = ['max', 'template'];
+const exampleParts = ['max', 'template', 'down'];
 
 function moreHelp({command, specs}: HelpSubject, layout: HelpLayout): string[] {
-  const part = exampleParts.find((text) => specs.some(({flag}) => flag.includes(text))) ?? 'max';
+  const part = exampleParts.find((text) => specs.some(({flag}) => flag.includes(text))) ?? 'log';
   const rows = [
     [`${command} --help=all`, 'every flag'],
     [`${command} --help=${groupNames(specs)[0]}`, 'the flags of one group'],
