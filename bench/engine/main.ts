@@ -1,6 +1,6 @@
 /**
  * `npm run bench:engine`: our engine loop and our server side by side with llama.cpp. Progress goes to stderr, the
- * report to stdout. docs/benchmarks.md says what is measured and how.
+ * report to stdout. docs/benchmarks.md says what is measured and how, and keeps what came out (case PR-engine-04).
  */
 import {spawnSync} from 'node:child_process';
 import {writeFileSync} from 'node:fs';

@@ -85,7 +85,7 @@ describe('signals', () => {
 });
 
 it('PR-reliability-02: tells open streams and probes that the engine is dead, and ends with 1', async () => {
-  const {url, enginePid, ended} = await start();
+  const {url, enginePid, ended, stderr} = await start();
   const stream = await openStream(url);
   process.kill(enginePid, 'SIGKILL');
   const events = await rest(stream);
@@ -95,6 +95,8 @@ it('PR-reliability-02: tells open streams and probes that the engine is dead, an
   const refused = await postChat(url, {messages: capitalQuestion});
   expect(refused.status).toBe(500);
   expect(await ended).toEqual({code: 1, signal: null});
+  expect(stderr().match(/Engine died: process \d+ was ended by SIGKILL/g)).toHaveLength(1);
+  expect(stderr()).not.toMatch(/"stack"|\n +at /);
 });
 
 describe('the ready file and the JSON line', () => {
