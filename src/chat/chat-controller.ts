@@ -147,6 +147,7 @@ export class ChatController {
     const question = this.#lastQuestion();
     if (question === -1) return false;
     await this.cutTo(question + 1);
+    this.info('(another answer)');
     await this.#runTurn({seed: Math.floor(Math.random() * 2 ** 31)});
     return true;
   }

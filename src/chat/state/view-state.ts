@@ -5,7 +5,7 @@
 import type {BackendFacts} from '../backend/backend.ts';
 import type {ChatNews, ReasoningMode} from '../chat-controller.ts';
 import type {AnswerStats} from '../conversation/answer-stats.ts';
-import type {ToolCall} from '../conversation/messages.ts';
+import type {TalkMessage, ToolCall} from '../conversation/messages.ts';
 import {type AnswerBlock, type BlockState, noBlocks, takeBlocks} from './answer-blocks.ts';
 
 export type ViewItem =
@@ -71,6 +71,7 @@ export type ViewEvent =
   | {type: 'show-thought'}
   | {type: 'cover'; isCovered: boolean};
 
+const numStoredShown = 2;
 /** Blocks longer than this are shown in parts. */
 const maxOpenLines = 8;
 
@@ -148,13 +149,7 @@ export function updateView(state: ViewState, event: ViewEvent, nowMs: number): V
     case 'listing':
       return withItems(state, event);
     case 'talk-changed':
-      return withItems(
-        {...state, contextTokens: null, stats: null},
-        ...event.messages
-          .filter(({role}) => role === 'user' || role === 'assistant')
-          .slice(-2)
-          .map(storedItem),
-      );
+      return withItems({...state, contextTokens: null, stats: null}, ...storedItems(event.messages));
     case 'show-thought':
       return showThought(state);
     case 'cover':
@@ -272,6 +267,15 @@ function endNotes({outcome, error}: Extract<ViewEvent, {type: 'turn-end'}>): Vie
 
 function errorNote(text: string): ViewItem {
   return {type: 'note', text, tone: 'error'};
+}
+
+/** The end of a stored talk, for a person to know where it was. */
+function storedItems(messages: readonly TalkMessage[]): ViewItem[] {
+  const said = messages.filter(({role, content}) => (role === 'user' || role === 'assistant') && content !== '');
+  const shown = said.slice(-numStoredShown).map(storedItem);
+  const numBefore = said.length - shown.length;
+  if (numBefore === 0) return shown;
+  return [{type: 'note', text: `(${numBefore} earlier messages; /export writes them all)`, tone: 'info'}, ...shown];
 }
 
 function storedItem({role, content}: {role: string; content: string}): ViewItem {

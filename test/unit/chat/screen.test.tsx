@@ -1,5 +1,6 @@
 import {render} from 'ink-testing-library';
 import {describe, expect, it, vi} from 'vitest';
+import type {TalkMessage} from '../../../src/chat/conversation/messages.ts';
 import type {Approval} from '../../../src/chat/conversation/run-turn.ts';
 import {InputHistory} from '../../../src/chat/input/history.ts';
 import {type InputActions, InputModel} from '../../../src/chat/input/input-model.ts';
@@ -166,6 +167,21 @@ describe('the screen', () => {
     const {tell, shows} = open();
     tell(question, round, end, {type: 'turn-end', outcome: 'done', error: null});
     await shows(note);
+  });
+
+  it('shows where a stored talk was, and how much came before', async () => {
+    const {tell, shows, frame} = open();
+    const messages = ['a', 'b', 'c', 'd'].flatMap((content): TalkMessage[] => [
+      {role: 'user', content: `${content}?`},
+      {role: 'assistant', content: '', tool_calls: [call]},
+      {role: 'tool', tool_call_id: 'c', content: 'hidden'},
+      {role: 'assistant', content: `${content}!`},
+    ]);
+    tell({type: 'talk-changed', messages});
+    await shows('(6 earlier messages; /export writes them all)');
+    await shows('> d?');
+    await shows('d!');
+    expect(frame()).not.toMatch(/hidden|c!/);
   });
 
   it('says that there is no model yet, until there is one', async () => {
