@@ -306,6 +306,16 @@ describe('load', () => {
     expect(changes.map(({rps}) => rps)).toEqual(Array.from({length: 31}, (_, index) => 10 + index));
   });
 
+  it.each([
+    ['5', 10],
+    ['0.3', 1],
+  ])('of a time at a rate of %s sends all that is planned, the last at its end', async (rate, count) => {
+    const script = {behaviours: [answer({ttftMs: 2, gapMs: 1, numTokens: 2})]};
+    const {code, result} = await bench(script, ['--request-rate', rate, '--duration', '2', '--burstiness', 'inf']);
+    expect(code).toBe(0);
+    expect(result).toMatchObject({completed: count, failed: 0, cancelled: 0});
+  });
+
   it('ends with the time, and cancels what the grace period leaves', async () => {
     const script = {behaviours: [answer({numTokens: 400, gapMs: 25}), answer({numTokens: 2})]};
     const {code, result} = await bench(script, ['--concurrency', '2', '--duration', '1', '--grace-period', '0.5']);
@@ -553,6 +563,14 @@ describe('results', () => {
       'sweep/BENCH-max_concurrency=2/summary.json',
       'sweep/summary.csv',
     ]);
+  });
+
+  it('of a search that finds no rate say so below the table', async () => {
+    const script = {behaviours: [answer({ttftMs: 30, gapMs: 1, numTokens: 2})]};
+    const flags = ['--duration', '1', '--input-len', '8', '--no-progress', '--find-max-rate', '--goodput', 'ttft:1'];
+    const {code, stdout} = await withScriptedServer(script, ({url}) => runProgram(['bench', '--url', url, ...flags]));
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/^Concurrency +Rate +Done.*\n(?: .*\n)+No rate meets the limits\.\n$/m);
   });
 
   it('are judged by limits: exit code 3', async () => {

@@ -171,15 +171,11 @@ async function searchRate(
   terminal: BenchTerminal,
 ): Promise<number | null> {
   const wanted = goodputMin ?? defaultGoodputMin;
-  const rate = await findMaxRate(async (requestRate) => {
+  return findMaxRate(async (requestRate) => {
     if (terminal.interrupt.aborted) return false;
     const {outcome} = await runOne({maxConcurrency: points[0].maxConcurrency, requestRate});
     return (outcome.goodput?.attainment ?? 0) >= wanted;
   });
-  terminal.note(
-    rate === null ? 'No rate meets the limits' : `Highest rate that meets the limits: ${rate} requests a second`,
-  );
-  return rate;
 }
 
 async function report(
@@ -191,9 +187,20 @@ async function report(
   for (const path of await saveRuns(runs)) terminal.note(`Wrote ${path}`);
   for (const path of htmlPaths(settings, runs)) terminal.note(`Wrote ${await write(path, htmlPage(runs))}`);
   if (json) terminal.result(JSON.stringify(jsonDocument(runs, maxRate)));
-  else if (runs.length > 1 && !settings.quiet)
-    for (const line of sweepTable(runs, terminal.columns)) terminal.result(line);
+  else if (!settings.quiet) for (const line of summary({runs, maxRate}, terminal)) terminal.result(line);
   return judge({runs, maxRate}, settings, terminal);
+}
+
+/** Behind the tables of several runs. */
+function summary({runs, maxRate}: Results, {columns}: BenchTerminal): string[] {
+  return [
+    ...(runs.length > 1 ? sweepTable(runs, columns) : []),
+    ...(maxRate === undefined ? [] : [maxRateText(maxRate)]),
+  ];
+}
+
+function maxRateText(rate: number | null): string {
+  return rate === null ? 'No rate meets the limits.' : `Highest rate that meets the limits: ${rate} requests a second`;
 }
 
 function htmlPaths({html, plotTimeline, resultDir}: BenchSettings, runs: readonly FinishedRun[]): string[] {

@@ -99,8 +99,18 @@ function offsetsOf(
   if (settings.selfTimed && samples.every(({offsetSeconds}) => offsetSeconds !== null)) {
     return samples.map(({offsetSeconds}) => offsetSeconds as number);
   }
-  const {burstiness, ramp} = settings;
-  return planArrivals({numRequests: samples.length, requestRate: point.requestRate, burstiness, ramp}, random);
+  const {burstiness, ramp, duration} = settings;
+  const offsets = planArrivals({numRequests: samples.length, requestRate: point.requestRate, burstiness, ramp}, random);
+  // A rate of less than one request in this time still sends one.
+  return duration === null ? offsets : offsets.map((offset) => Math.min(offset, duration));
+}
+
+/** A plan that lasts as long as the sending has its last request at the very end, which is not to be lost to a timer. */
+const lastSendSlackSeconds = 0.05;
+
+function sendingSeconds({duration}: BenchSettings, {requestRate}: LoadPoint): number | null {
+  if (duration === null) return null;
+  return Number.isFinite(requestRate) ? duration + lastSendSlackSeconds : duration;
 }
 
 const mostEventsBeforeCancel = 16;
@@ -133,7 +143,7 @@ function jobFor({settings, target}: BenchContext, {sessions, warmups, point}: Pl
     load: {
       maxConcurrency: point.maxConcurrency,
       isStrictRate: settings.strictRequestRate,
-      durationSeconds: settings.duration,
+      durationSeconds: sendingSeconds(settings, point),
       graceSeconds: settings.gracePeriod,
       turnDelayMs: settings.turnDelayMs,
       keepsReasoning: settings.keepReasoning,
