@@ -11,7 +11,11 @@ export function writeJson(value: unknown): string {
   if (value === null) return 'null';
   if (typeof value === 'number') return Number.isInteger(value) ? String(value) : floatText(value);
   if (typeof value === 'bigint') return value.toString();
+  if (typeof value === 'boolean') return value ? 'true' : 'false';
   if (Array.isArray(value)) return writeArray(value);
+  // The rule, asked first.
+  if (Object.getPrototypeOf(value) === Object.prototype && !('toJSON' in (value as object)))
+    return writeFields(value as object);
   if (value instanceof JsonFloat) return floatText(value.value);
   if (value instanceof Map) return writeObject([...value]);
   if (isPlain(value)) return writeFields(value);

@@ -69,15 +69,26 @@ export function toSequenceOutput(name: string, {choices, usage}: WireAnswer): Se
   if (finishReason !== null && !finishReasons.has(finishReason)) {
     throw new EngineDeadError(`The vLLM server ended a choice with the unknown reason "${finishReason}".`);
   }
+  return {
+    ...runningOutput(name, tokenIds),
+    logprobs: logprobs?.content?.map(logprobsOfPosition) ?? null,
+    finishReason: finishReason as EngineFinishReason | null,
+    stopReason: typeof stopReason === 'number' ? stopReason : null,
+    numCachedTokens: cachedTokens(usage),
+  };
+}
+
+/** Tokens that came now, of a sequence that goes on. @param name see `toSequenceOutput` */
+export function runningOutput(name: string, tokenIds: number[]): SequenceOutput {
   const madeAtMs = nowMs();
   return {
     requestId: name,
     newTokenIds: tokenIds,
-    logprobs: logprobs?.content?.map(logprobsOfPosition) ?? null,
+    logprobs: null,
     promptLogprobs: null,
-    finishReason: finishReason as EngineFinishReason | null,
-    stopReason: typeof stopReason === 'number' ? stopReason : null,
-    numCachedTokens: cachedTokens(usage),
+    finishReason: null,
+    stopReason: null,
+    numCachedTokens: null,
     tokenTimesMs: tokenIds.map(() => madeAtMs),
     start: null,
     numPreemptions: 0,

@@ -7,8 +7,16 @@ import type {Dispatcher} from 'undici';
 import {EngineDeadError} from '../../../errors.ts';
 import {EventSplitter} from '../../../util/event-splitter.ts';
 import type {EngineRequest, SequenceOutput} from '../../protocol.ts';
-import {cachedTokens, parseAnswer, toPromptLogprobs, toSequenceOutput, type WireAnswer} from './generate-answer.ts';
+import {
+  cachedTokens,
+  parseAnswer,
+  runningOutput,
+  toPromptLogprobs,
+  toSequenceOutput,
+  type WireAnswer,
+} from './generate-answer.ts';
 import {isStreamed} from './generate-body.ts';
+import {RunningChunks} from './running-chunks.ts';
 import {errorOfConnection, errorOfStatus, toError} from './vllm-errors.ts';
 
 export interface CallTarget {
@@ -51,6 +59,7 @@ export class GenerateCall implements Dispatcher.DispatchHandler {
   readonly #body: string;
   readonly #events: CallEvents;
   readonly #splitter = new EventSplitter();
+  readonly #running = new RunningChunks();
   #controller: Dispatcher.DispatchController | null = null;
   #status = 0;
   readonly #parts: Buffer[] = [];
@@ -129,8 +138,11 @@ export class GenerateCall implements Dispatcher.DispatchHandler {
   }
 
   #takeEvent(data: string): void {
+    const tokenIds = this.#running.read(data);
+    if (tokenIds !== null) return this.#emit(runningOutput(this.#request.requestId, tokenIds));
     if (data === END_OF_STREAM) return this.#end();
     const answer = parseAnswer(data);
+    this.#running.learn(data, answer);
     if (answer.error) return this.#fail(toError(answer.error, this.#target.url));
     const output = toSequenceOutput(this.#request.requestId, answer);
     if (output === null) this.#noteUsage(answer);
