@@ -11,6 +11,7 @@ import {withoutOrigin} from '../normalize-url.ts';
 import {UnreadableBodyError} from '../read-body.ts';
 import type {RouteTable} from '../route-table.ts';
 import {sendEmpty, sendJson} from '../send-json.ts';
+import {withWrittenIntegers} from '../written-integers.ts';
 
 /** When a client that was turned away for load may ask again. */
 const RETRY_AFTER_SECONDS = 1;
@@ -42,6 +43,7 @@ export function sendError(
   else if (isServerFault(error) || logErrorStack)
     logger.error({requestId: reply.request.id, err: error}, 'request failed');
   const {status, body} = errorResponse(error);
+  body.error.message = withWrittenIntegers(body.error.message, reply.request.body);
   if (error instanceof OverloadedError) reply.header('retry-after', String(RETRY_AFTER_SECONDS));
   return sendJson(reply, status, body);
 }

@@ -353,3 +353,15 @@ describe('data parallel rank', () => {
     expect((await chat({}, {'x-data-parallel-rank': rank})).status).toBe(status);
   });
 });
+
+it.each([
+  ['max_tokens', '12345678901234567891', 'max_tokens=12345678901234567891 cannot be greater than max_model_len=2048'],
+  ['n', '-12345678901234567891', 'n must be at least 1, got -12345678901234567891.'],
+  ['logit_bias', '{"12345678901234567891":1}', 'token_id(s) [12345678901234567891] in logit_bias'],
+  ['top_logprobs', '12345678901234567891', 'Requested sample logprobs of 12345678901234567891, which'],
+])('an error quotes the integer of %s as it was written', async (field, value, message) => {
+  const {post} = await openTestApp();
+  const asked = `{"messages":[{"role":"user","content":"Hi"}],"logprobs":true,"${field}":${value}}`;
+  const {status, body} = await post('/v1/chat/completions', asked);
+  expect([status, body.error.message]).toEqual([400, expect.stringContaining(message)]);
+});
