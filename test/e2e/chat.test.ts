@@ -3,7 +3,7 @@
  * tmux is missing, the screen is skipped.
  */
 import {execFile, execFileSync} from 'node:child_process';
-import {readFileSync} from 'node:fs';
+import {readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import {promisify} from 'node:util';
@@ -247,6 +247,19 @@ describe.skipIf(!hasTmux)('chat on a screen (needs tmux)', () => {
     expect(screen.all()).not.toContain('You sent');
     screen.send('Enter');
     await screen.shows(`You sent ${pasted.length} characters`);
+  });
+
+  it('PR-chat-05: takes a paste of 200 KB in one line at once', async () => {
+    const screen = await openScreen();
+    const file = join(await createTemporaryFolder(), 'paste');
+    const pasted = 'wörter 漢字 😀 '.repeat(10_000);
+    writeFileSync(file, pasted);
+    screen.tmux('load-buffer', file);
+    screen.tmux('paste-buffer', '-p');
+    await screen.shows(`[pasted ${pasted.length} characters]`);
+    screen.send('Enter');
+    await screen.shows(`You sent ${pasted.trim().length} characters`);
+    expect(screen.all()).toContain('more characters');
   });
 
   it('shows an answer of 200 KB that comes in one piece, each line once', async () => {
