@@ -28,13 +28,13 @@ export interface PromptCounts {
   cachedTokens: number;
 }
 
-/** The chunks of one stream. */
+/** The chunks of one stream, as JSON. */
 export interface StreamForm {
-  push(output: ChatOutput): object[];
+  push(output: ChatOutput): string[];
   /** Ends the choices that are still open, with what they have. */
-  abort(): object[];
-  end(counts: PromptCounts): object[];
-  /** JSON of the event for an error. */
+  abort(): string[];
+  end(counts: PromptCounts): string[];
+  /** The event for an error. */
   errorEvent(error: unknown): string;
 }
 
@@ -133,7 +133,7 @@ async function streamAnswer(call: RunningCall, form: StreamForm, context: Server
     await sendChunks(call, form, writer);
   } catch (error) {
     reportStreamError(call, error, context);
-    await writer.sendJson([form.errorEvent(error)]);
+    await writer.send([form.errorEvent(error)]);
   }
   await writer.end();
   return reply;

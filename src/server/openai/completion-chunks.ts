@@ -2,6 +2,7 @@
  * Outputs as the chunks of a completion stream, which look like whole answers: every chunk has all keys of its choice
  * (vllm/entrypoints/openai/completion/serving.py, completion_stream_generator).
  */
+import {writeJson} from '../../core/util/write-json.ts';
 import type {PromptCounts, StreamForm} from '../answer-generation.ts';
 import {errorResponse} from '../error-response.ts';
 import {tokenIdsField, weightVersions} from './answer-context.ts';
@@ -13,7 +14,7 @@ import {spacedJson} from './spaced-json.ts';
 import type {StreamOptions} from './stream-options.ts';
 import {finalCompletionUsage, tokenSums} from './usage.ts';
 
-type Chunk = Record<string, unknown>;
+type Fields = Record<string, unknown>;
 
 export class CompletionChunks implements StreamForm {
   readonly #context: CompletionContext;
@@ -30,7 +31,7 @@ export class CompletionChunks implements StreamForm {
     this.#texts = Array.from({length: context.numChoices}, (_, choice) => new CompletionText(context, choice));
   }
 
-  push(output: ChatOutput): Chunk[] {
+  push(output: ChatOutput): string[] {
     const waiting = [...this.#held, output];
     const isReady = ({choice}: ChatOutput) => this.#texts[choice]!.isReady;
     this.#held = waiting.filter((waiting) => !isReady(waiting));
@@ -38,13 +39,13 @@ export class CompletionChunks implements StreamForm {
   }
 
   /** The last chunks of the choices that are still open: they end here, with what they have. */
-  abort(): Chunk[] {
+  abort(): string[] {
     const held = this.#held.splice(0).flatMap((output) => this.#chunksOf(output));
     return [...held, ...this.#gatherer.abortOutputs().flatMap((output) => this.#chunksOf(output))];
   }
 
   /** The chunk with the sums, when the stream carries one. */
-  end(counts: PromptCounts): Chunk[] {
+  end(counts: PromptCounts): string[] {
     if (!this.#options.usage.atEnd) return [];
     const usage = finalCompletionUsage({...counts, completionTokens: this.#gatherer.totalTokens}, this.#options.usage);
     const metrics = this.#context.metrics();
@@ -56,12 +57,12 @@ export class CompletionChunks implements StreamForm {
     return spacedJson(errorResponse(error).body);
   }
 
-  #chunksOf(output: ChatOutput): Chunk[] {
+  #chunksOf(output: ChatOutput): string[] {
     const ready = this.#gatherer.push(output);
     return ready ? [this.#outputChunk(ready, this.#texts[ready.choice]!.show(ready))] : [];
   }
 
-  #outputChunk(output: ChatOutput, {text, logprobs, isFirst}: ShownPiece): Chunk {
+  #outputChunk(output: ChatOutput, {text, logprobs, isFirst}: ShownPiece): string {
     const {choice, finish, tokenIds} = output;
     const showsPrompt = isFirst && (this.#context.returnTokenIds || this.#context.echo !== 'none');
     const shown = {
@@ -78,19 +79,19 @@ export class CompletionChunks implements StreamForm {
     return this.#chunk([shown], {...this.#usage(choice), ...(isLast && this.#fingerprint())});
   }
 
-  #chunk(choices: Chunk[], rest: Chunk): Chunk {
+  #chunk(choices: Fields[], rest: Fields): string {
     const {id, created, model} = this.#context;
-    return {id, object: 'text_completion', created, model, choices, ...rest};
+    return writeJson({id, object: 'text_completion', created, model, choices, ...rest});
   }
 
-  #usage(choice: number): Chunk {
+  #usage(choice: number): Fields {
     if (!this.#options.usage.inEachChunk) return {};
     const promptTokens = this.#context.promptOf(choice).tokenIds.length;
     return {usage: tokenSums({promptTokens, completionTokens: this.#gatherer.numTokens(choice)})};
   }
 
   /** Null fingerprints are left out of chunks. */
-  #fingerprint(): Chunk {
+  #fingerprint(): Fields {
     const {systemFingerprint} = this.#context;
     return systemFingerprint === null ? {} : {system_fingerprint: systemFingerprint};
   }

@@ -4,6 +4,7 @@
  */
 import type {OutputMode} from '../../core/protocol/scale-out/generate-request.ts';
 import type {DecodedLogprob, DecodedLogprobs} from '../../core/sampling/token-logprobs.ts';
+import {writeJson} from '../../core/util/write-json.ts';
 import type {PromptCounts, StreamForm, WholeForm} from '../answer-generation.ts';
 import {chatStreamError} from '../error-response.ts';
 import {WEIGHT_VERSION} from '../openai/answer-context.ts';
@@ -53,16 +54,16 @@ export class GenerateChunks implements StreamForm {
     this.#outputs = new OutputGatherer(context.numChoices, options.interval);
   }
 
-  push(output: ChatOutput): Fields[] {
+  push(output: ChatOutput): string[] {
     const ready = this.#outputs.push(output);
     return ready ? [this.#chunk([choiceOf(this.#context, ready)], this.#running(ready.choice))] : [];
   }
 
-  abort(): Fields[] {
+  abort(): string[] {
     return this.#outputs.abortOutputs().flatMap((output) => this.push(output));
   }
 
-  end(counts: PromptCounts): Fields[] {
+  end(counts: PromptCounts): string[] {
     const {usage} = this.#options;
     if (!usage.atEnd) return [];
     return [this.#chunk([], finalUsage({...counts, completionTokens: this.#outputs.totalTokens}, usage))];
@@ -78,8 +79,8 @@ export class GenerateChunks implements StreamForm {
     return runningUsage({promptTokens: this.#promptTokens, completionTokens, cachedTokens: 0});
   }
 
-  #chunk(choices: Fields[], usage: Fields | null): Fields {
-    return {request_id: this.#context.id, usage, output_mode: this.#context.mode, choices};
+  #chunk(choices: Fields[], usage: Fields | null): string {
+    return writeJson({request_id: this.#context.id, usage, output_mode: this.#context.mode, choices});
   }
 }
 

@@ -4,7 +4,6 @@
  */
 import {once} from 'node:events';
 import type {OutgoingHttpHeaders, ServerResponse} from 'node:http';
-import {writeJson} from '../../core/util/write-json.ts';
 import {KeepAlive} from './keep-alive.ts';
 
 export interface SseWriterOptions {
@@ -35,14 +34,13 @@ export class SseWriter {
     this.#keepAlive.touch();
   }
 
-  /** Sends events in one piece. There is something to wait for while the client has no room: it resolves when the client has room for more, or is gone. */
-  send(events: readonly object[]): Promise<void> | undefined {
-    return this.#write(events.map(eventText));
-  }
-
-  /** Like `send`, for events that are JSON already. */
-  sendJson(events: readonly string[]): Promise<void> | undefined {
-    return this.#write(events.map(jsonEventText));
+  /** Sends events, given as JSON, in one piece. There is something to wait for while the client has no room: it resolves when the client has room for more, or is gone. */
+  send(events: readonly string[]): Promise<void> | undefined {
+    if (events.length === 0 || this.#response.destroyed) return;
+    // Nothing to wait for is the rule, and this is called for every token: no promise is made then.
+    const hasRoom = this.#response.write(events.length === 1 ? eventText(events[0]!) : events.map(eventText).join(''));
+    this.#keepAlive.touch();
+    return hasRoom ? undefined : this.#roomOrEnd();
   }
 
   /** Sends the end mark and ends the response. */
@@ -59,14 +57,6 @@ export class SseWriter {
     if (!this.#response.destroyed && !this.#response.writableNeedDrain) this.#response.write(': keep-alive\n\n');
   }
 
-  /** Nothing to wait for is the rule, and this is called for every token: no promise is made then. */
-  #write(texts: readonly string[]): Promise<void> | undefined {
-    if (texts.length === 0 || this.#response.destroyed) return;
-    const hasRoom = this.#response.write(texts.length === 1 ? texts[0]! : texts.join(''));
-    this.#keepAlive.touch();
-    return hasRoom ? undefined : this.#roomOrEnd();
-  }
-
   async #roomOrEnd(): Promise<void> {
     const done = new AbortController();
     const options = {signal: done.signal};
@@ -78,5 +68,4 @@ export class SseWriter {
   }
 }
 
-const eventText = (event: object) => jsonEventText(writeJson(event));
-const jsonEventText = (json: string) => `data: ${json}\n\n`;
+const eventText = (json: string) => `data: ${json}\n\n`;

@@ -39,16 +39,16 @@ function output(
   return {choice, text, tokenIds, logprobs, reading: null, finish};
 }
 
-const write = (chunks: object[]) => chunks.map((chunk) => JSON.stringify(chunk));
+const read = (chunks: string[]) => chunks.map((chunk) => JSON.parse(chunk));
 
 describe('chunks of a stream', () => {
   it('are exactly these', () => {
     const chunks = new ChatChunks(answer, 1, noUsage);
-    expect(write(chunks.push(output('He', [5])))).toEqual([
+    expect(chunks.push(output('He', [5]))).toEqual([
       `{${head},"choices":[{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}],"prompt_token_ids":null,"prompt_text":null}`,
       `{${head},"choices":[{"index":0,"delta":{"content":"He"},"logprobs":null,"finish_reason":null,"token_ids":null}]}`,
     ]);
-    expect(write(chunks.push(output('', [2], {numTokens: 2, stopReason: 'x'})))).toEqual([
+    expect(chunks.push(output('', [2], {numTokens: 2, stopReason: 'x'}))).toEqual([
       `{${head},"choices":[{"index":0,"delta":{"content":""},"logprobs":null,"finish_reason":"stop","stop_reason":"x","token_ids":null,"weight_versions":null}],"system_fingerprint":"vllm-1-abc"}`,
     ]);
     expect(chunks.end({promptTokens: 3, cachedTokens: 0})).toEqual([]);
@@ -56,9 +56,9 @@ describe('chunks of a stream', () => {
 
   it('carry usage at the end, where the fingerprint moves', () => {
     const chunks = new ChatChunks(answer, 1, {...noUsage, usage: {...noUsage.usage, atEnd: true}});
-    const [, last] = chunks.push(output('He', [5], {finishReason: 'length', numTokens: 1}));
+    const [, last] = read(chunks.push(output('He', [5], {finishReason: 'length', numTokens: 1})));
     expect(last).not.toHaveProperty('system_fingerprint');
-    expect(write(chunks.end({promptTokens: 3, cachedTokens: 0}))).toEqual([
+    expect(chunks.end({promptTokens: 3, cachedTokens: 0})).toEqual([
       `{${head},"choices":[],"usage":{"prompt_tokens":3,"total_tokens":4,"completion_tokens":1},"system_fingerprint":"vllm-1-abc"}`,
     ]);
   });
@@ -73,9 +73,9 @@ describe('chunks of a stream', () => {
       completion_tokens_details: null,
     });
     const seen = [...chunks.push(output('a', [1], null, 1)), ...chunks.push(output('b', [1, 2], {numTokens: 3}, 1))];
-    expect(seen.map((chunk) => chunk.usage)).toEqual([counts(0), counts(0), counts(1), counts(3)]);
+    expect(read(seen).map((chunk) => chunk.usage)).toEqual([counts(0), counts(0), counts(1), counts(3)]);
     chunks.push(output('c', [1], {numTokens: 1}, 0));
-    expect(chunks.end({promptTokens: 3, cachedTokens: 2})[0].usage).toEqual({
+    expect(read(chunks.end({promptTokens: 3, cachedTokens: 2}))[0].usage).toEqual({
       prompt_tokens: 3,
       total_tokens: 7,
       completion_tokens: 4,
@@ -85,7 +85,7 @@ describe('chunks of a stream', () => {
 
   it('fill what the request wants to see', () => {
     const wanted = {...answer, returnTokenIds: true, returnPromptText: true, returnWeightVersions: true};
-    const [first, last] = new ChatChunks(wanted, 1, noUsage).push(output('a', [7, 8], {numTokens: 2}));
+    const [first, last] = read(new ChatChunks(wanted, 1, noUsage).push(output('a', [7, 8], {numTokens: 2})));
     expect(first).toMatchObject({prompt_token_ids: [1, 2, 3], prompt_text: 'prompt'});
     expect(last).toMatchObject({
       choices: [{token_ids: [7, 8], weight_versions: [{version: 'default', start: 0, end: 2}]}],
@@ -96,7 +96,7 @@ describe('chunks of a stream', () => {
     const chunks = new ChatChunks(answer, 1, {...noUsage, interval: 3});
     const numChunks = ['a', 'b', 'c', 'd', 'e'].map((text) => chunks.push(output(text, [1])).length);
     expect(numChunks).toEqual([2, 0, 0, 1, 0]);
-    const [last] = write(chunks.push(output('f', [1], {numTokens: 6})));
+    const [last] = chunks.push(output('f', [1], {numTokens: 6}));
     expect(last).toContain('"delta":{"content":"ef"}');
   });
 
@@ -104,14 +104,14 @@ describe('chunks of a stream', () => {
     const chunks = new ChatChunks(answer, 2, {...noUsage, interval: 2});
     chunks.push(output('a', [1], null, 0));
     chunks.push(output('b', [1], null, 0));
-    const [first, second] = write(chunks.abort());
+    const [first, second] = chunks.abort();
     expect(first).toContain('"delta":{"content":"b"},"logprobs":null,"finish_reason":"abort"');
     expect(second).toContain('"index":1,"delta":{},"logprobs":null,"finish_reason":"abort"');
     expect(chunks.abort()).toEqual([]);
   });
 
   it('open all choices when a request is aborted before its first token', () => {
-    const seen = new ChatChunks(answer, 1, noUsage).abort();
+    const seen = read(new ChatChunks(answer, 1, noUsage).abort());
     expect(seen).toHaveLength(2);
     expect(seen[1]).toMatchObject({choices: [{delta: {}, finish_reason: 'abort'}]});
   });
@@ -128,18 +128,17 @@ describe('chunks of a stream', () => {
       bytes: [...Buffer.from(token)],
       top_logprobs: [],
     }));
-    expect(seen.flatMap(({choices}) => choices).map((choice) => (choice as {logprobs: unknown}).logprobs)).toEqual([
-      null,
-      {content: [shown[0]]},
-      {content: [shown[1], shown[2]]},
-      {content: []},
-    ]);
+    expect(
+      read(seen)
+        .flatMap(({choices}) => choices)
+        .map((choice) => (choice as {logprobs: unknown}).logprobs),
+    ).toEqual([null, {content: [shown[0]]}, {content: [shown[1], shown[2]]}, {content: []}]);
   });
 
   it('begin with the echo behind the role of every choice', () => {
     const usage = {...noUsage.usage, atEnd: true, inEachChunk: true};
     const chunks = new ChatChunks({...answer, echo: 'One,'}, 2, {...noUsage, usage});
-    const seen = write(chunks.push(output(' two', [5]))).map((chunk) => chunk.slice(head.length + 2));
+    const seen = chunks.push(output(' two', [5])).map((chunk) => chunk.slice(head.length + 2));
     expect(seen.slice(2, 4)).toEqual(
       [0, 1].map(
         (index) =>
@@ -153,7 +152,7 @@ describe('chunks of a stream', () => {
     const metrics = {time_to_first_token_ms: 5};
     const context = {...answer, end: () => ({promptLogprobs: null, metrics})};
     const chunks = new ChatChunks(context, 1, {...noUsage, usage: {...noUsage.usage, atEnd: true}});
-    expect(Object.entries(chunks.end({promptTokens: 3, cachedTokens: 0})[0] ?? {}).at(-1)).toEqual([
+    expect(Object.entries(read(chunks.end({promptTokens: 3, cachedTokens: 0}))[0]).at(-1)).toEqual([
       'metrics',
       metrics,
     ]);
@@ -161,7 +160,7 @@ describe('chunks of a stream', () => {
 
   it('leave an empty fingerprint out', () => {
     const chunks = new ChatChunks({...answer, systemFingerprint: null}, 1, noUsage);
-    expect(chunks.push(output('a', [1], {numTokens: 1}))[1]).not.toHaveProperty('system_fingerprint');
+    expect(chunks.push(output('a', [1], {numTokens: 1}))[1]).not.toContain('system_fingerprint');
   });
 });
 

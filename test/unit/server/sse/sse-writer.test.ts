@@ -37,7 +37,7 @@ function readAll(client: Socket): Promise<string> {
 }
 
 /** More than all buffers between the two ends hold. */
-const largeEvent = {text: 'x'.repeat(8 * 1024 * 1024)};
+const largeEvent = JSON.stringify({text: 'x'.repeat(8 * 1024 * 1024)});
 
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   const settled = promise.then(
@@ -54,7 +54,7 @@ describe('SseWriter', () => {
     const writer = new SseWriter(response, {keepAliveSeconds: 0});
     response.setHeader('connection', 'close');
     writer.open({vary: 'Origin'});
-    await writer.send([{a: 1}, {b: 'é'}]);
+    await writer.send(['{"a":1}', '{"b":"é"}']);
     await writer.send([]);
     await writer.end();
     client.resume();
@@ -83,7 +83,7 @@ describe('SseWriter', () => {
     const sent = writer.send([largeEvent]);
     client.destroy();
     await sent;
-    await writer.send([{a: 1}]);
+    await writer.send(['{"a":1}']);
     await writer.end();
     expect(response.writableFinished).toBe(false);
   });
@@ -96,7 +96,7 @@ describe('SseWriter', () => {
     const writer = new SseWriter(response, {keepAliveSeconds: 0.02});
     writer.open({});
     await new Promise((resolve) => setTimeout(resolve, 90));
-    await writer.send([{a: 1}]);
+    await writer.send(['{"a":1}']);
     await writer.end();
     await new Promise((resolve) => setTimeout(resolve, 50));
     const body = await text;
