@@ -5,7 +5,7 @@
 import {ServingError} from '../../core/errors.ts';
 import {userTurn} from '../datasets/dataset.ts';
 import {messageOf} from '../sse/refusal.ts';
-import {failureHint, statusHint} from '../target/fault-hints.ts';
+import {statusHint, wholeResponseHint} from '../target/fault-hints.ts';
 import type {Target} from '../target/find-target.ts';
 import type {HttpAnswer, HttpClient} from '../target/http-client.ts';
 import {type BodyOptions, requestBody, type UsageDetail} from './request-bodies.ts';
@@ -48,7 +48,7 @@ function refuseLastingFaults(answer: HttpAnswer, {hasKey}: HttpClient, target: T
   throw new ServingError(
     [
       `${target.url} answers with ${contentType || 'no content type'} where a stream of events was asked for`,
-      failureHint('malformed', '', asked),
+      wholeResponseHint,
     ].join('\n'),
   );
 }

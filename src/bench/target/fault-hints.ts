@@ -89,8 +89,9 @@ const statusHints: Readonly<Record<number, Hint>> = {
   504: notReadyHint,
 };
 
+export const wholeResponseHint = 'endpoints that answer in one piece are measured with --backend http --whole-response';
+
 const typeHints: Readonly<Partial<Record<ErrorType, Hint>>> = {
-  malformed: () => 'endpoints that answer in one piece are measured with --backend http --whole-response',
   timeout_first: () => '--ttft-timeout is the limit',
   timeout_idle: () => '--idle-timeout is the limit',
   timeout_total: () => '--request-timeout is the limit',
@@ -117,5 +118,7 @@ export function failureHint(type: ErrorType, message: string, asked: AskedServer
   const status = /^http_(\d+)$/.exec(type)?.[1];
   if (status !== undefined) return statusHint(Number(status), asked);
   const code = /^[A-Za-z_]+/.exec(message)?.[0] ?? '';
-  return type === 'connect' ? connectionHint(code, asked) : (typeHints[type]?.(asked) ?? null);
+  if (type === 'connect') return connectionHint(code, asked);
+  if (message.startsWith('The answer is no event stream')) return wholeResponseHint;
+  return typeHints[type]?.(asked) ?? null;
 }

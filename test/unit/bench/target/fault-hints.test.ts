@@ -48,6 +48,7 @@ describe('hints', () => {
 
   it('are none where the message says it all', () => {
     expect(failureHint('error_event', 'out of memory', asked)).toBeNull();
+    expect(failureHint('malformed', 'An event is no JSON of a completion: x', asked)).toBeNull();
     expect(failureHint('http_500', 'broken', asked)).toBeNull();
     expect(connectionHint('EODD', asked)).toBeNull();
   });
