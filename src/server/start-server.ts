@@ -16,6 +16,7 @@ import type {EndpointPlugin} from './endpoint-plugins/endpoint-plugin.ts';
 import {loadPlugins} from './endpoint-plugins/load-plugins.ts';
 import {createHttpServer, type HttpServer} from './http-server.ts';
 import {listen, listenOnSocket, urlOf} from './listen.ts';
+import {GUARDED_PREFIXES} from './plugins/auth.ts';
 import {servedNames} from './served-names.ts';
 import type {ServeOptions, ServerOptions} from './server-config.ts';
 import {startThroughputLog} from './throughput-log.ts';
@@ -154,7 +155,11 @@ function logApiKeys({apiKey}: ServerOptions, logger: Logger): void {
   if (apiKey.length === 0) return;
   const variable = KEY_VARIABLES.find((name) => apiKey.length === 1 && apiKey[0] === process.env[name]);
   const source = variable ? `, taken from ${variable}` : '';
-  logger.info({}, `API key check is on (${apiKey.length} ${apiKey.length === 1 ? 'key' : 'keys'}${source})`);
+  const keys = `${apiKey.length} ${apiKey.length === 1 ? 'key' : 'keys'}${source}`;
+  logger.info(
+    {},
+    `API key check is on (${keys}) below ${GUARDED_PREFIXES.join(', ')}; other paths, such as /invocations and /tokenize, are open, as in vLLM`,
+  );
 }
 
 /** Everything that lives from "loaded" to "closed". */

@@ -7,7 +7,7 @@ import type {FastifyInstance} from 'fastify';
 import {sendJson} from '../send-json.ts';
 
 /** Plain string prefixes: `/v1nope` is guarded too, and so are unknown paths. */
-const GUARDED_PREFIXES = ['/v1', '/v2', '/inference', '/cohere'];
+export const GUARDED_PREFIXES = ['/v1', '/v2', '/inference', '/cohere'] as const;
 
 /** @param path with or without query */
 export function isGuarded(path: string): boolean {
