@@ -4,7 +4,7 @@
  */
 import {STATUS_CODES} from 'node:http';
 import type {FastifyError, FastifyInstance, FastifyReply, FastifyRequest} from 'fastify';
-import {OverloadedError} from '../../core/errors.ts';
+import {OverloadedError, ValidationError} from '../../core/errors.ts';
 import type {Logger} from '../../core/util/logger.ts';
 import {errorBody, errorResponse, isServerFault} from '../error-response.ts';
 import {withoutOrigin} from '../normalize-url.ts';
@@ -43,7 +43,10 @@ export function sendError(
   else if (isServerFault(error) || logErrorStack)
     logger.error({requestId: reply.request.id, err: error}, 'request failed');
   const {status, body} = errorResponse(error);
-  body.error.message = withWrittenIntegers(body.error.message, reply.request.body);
+  // Errors of the schema quote the body as it is, next to limits that are as long.
+  if (error instanceof ValidationError) {
+    body.error.message = withWrittenIntegers(body.error.message, reply.request.body);
+  }
   if (error instanceof OverloadedError) reply.header('retry-after', String(RETRY_AFTER_SECONDS));
   return sendJson(reply, status, body);
 }

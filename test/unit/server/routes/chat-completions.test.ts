@@ -359,6 +359,7 @@ it.each([
   ['n', '-12345678901234567891', 'n must be at least 1, got -12345678901234567891.'],
   ['logit_bias', '{"12345678901234567891":1}', 'token_id(s) [12345678901234567891] in logit_bias'],
   ['top_logprobs', '12345678901234567891', 'Requested sample logprobs of 12345678901234567891, which'],
+  ['seed', '-9223372036854775809', "equal to -9223372036854775808', 'input': '-9223372036854775809'"],
 ])('an error quotes the integer of %s as it was written', async (field, value, message) => {
   const {post} = await openTestApp();
   const asked = `{"messages":[{"role":"user","content":"Hi"}],"logprobs":true,"${field}":${value}}`;
