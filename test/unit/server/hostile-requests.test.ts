@@ -145,3 +145,24 @@ describe('depth', () => {
     expect((await chat({messages: call(deep('{"a":', '}'))})).status).toBe(200);
   });
 });
+
+describe('long texts', () => {
+  const ideographs = Array.from({length: 10_000}, (_, index) => String.fromCodePoint(0x4e00 + 2 * index)).join('');
+  const fields: [string, object][] = [
+    ['names behind slashes as model', {model: '-/'.repeat(200_000)}],
+    ['empty lines as model', {model: '\n'.repeat(400_000)}],
+    ['digits as temperature', {temperature: `${'1'.repeat(400_000)}!`}],
+    ['digits as a count', {n: `${'1_'.repeat(200_000)}!`}],
+    ['a class in a regex', {structured_outputs: {regex: `[${ideographs}`}}],
+    ['empty lines as grammar', {structured_outputs: {grammar: '\n'.repeat(400_000)}}],
+    ['brackets in a grammar', {structured_outputs: {grammar: `start: /${'['.repeat(400_000)}`}}],
+  ];
+
+  it.each(fields)('%s are refused soon', async (_what, given) => {
+    const {chat} = await openTestApp();
+    const start = performance.now();
+    const {status} = await chat(given);
+    expect([400, 404]).toContain(status);
+    expect(performance.now() - start).toBeLessThan(5000);
+  });
+});
