@@ -83,6 +83,8 @@ export interface PreparedPrompt {
   resolved: ResolvedSampling;
   /** Null when the answers are text only. */
   reader: AnswerReader | null;
+  /** Says where thoughts begin and end although nothing is read; the reader when absent. */
+  guide?: AnswerReader | null;
 }
 
 /**
@@ -243,7 +245,9 @@ class RunningGeneration implements Generation {
     for (const {prompt} of prepared) this.#checkPrompt(prompt);
     const encode = (text: string) => this.#parts.tokenizer.encode(text, {addSpecialTokens: false});
     const badWords = await badWordParams(request.bad_words, encode);
-    const controls = await Promise.all(prepared.map(({reader}) => prepareControls(request, reader, this.#parts)));
+    const controls = await Promise.all(
+      prepared.map(({reader, guide = reader}) => prepareControls(request, guide, this.#parts)),
+    );
     return prepared.flatMap((prompt, index) => this.#choicesOf(prompt, {...controls[index]!, ...badWords}));
   }
 

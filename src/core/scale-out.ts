@@ -2,7 +2,7 @@
  * The two halves of a request that several servers share: rendering takes it as far as the engine's door, generating
  * starts there, from token ids and resolved sampling parameters (vllm/entrypoints/scale_out).
  */
-import {AnswerReader, promptTail} from './answer-reader.ts';
+import {type AnswerFormats, AnswerReader, promptTail} from './answer-reader.ts';
 import {ValidationError} from './errors.ts';
 import {
   type Generation,
@@ -11,6 +11,7 @@ import {
   type PreparedPrompt,
   startGeneration,
 } from './generation.ts';
+import type {Tokenizer} from './model/tokenizer.ts';
 import {resolveChat, resolveCompletion} from './prepare-generation.ts';
 import type {ChatCompletionRequest} from './protocol/openai/chat-completion.ts';
 import type {CompletionRequest} from './protocol/openai/completion.ts';
@@ -95,12 +96,11 @@ export function prepareTokens(
 }
 
 /** Only an answer that is to be a message is read. @throws ValidationError */
-function readTokens(
-  {output_mode: mode, parse_context: context}: GenerateRequest,
-  prepared: PreparedPrompt,
-  {formats, tokenizer}: GenerationParts,
-): PreparedPrompt {
-  if (mode !== 'derender' || !formats) return prepared;
+function readTokens(request: GenerateRequest, prepared: PreparedPrompt, parts: GenerationParts): PreparedPrompt {
+  const {output_mode: mode, parse_context: context} = request;
+  const {formats, tokenizer} = parts;
+  if (!formats) return prepared;
+  if (mode !== 'derender') return {...prepared, guide: guideOf(request, prepared, formats, tokenizer)};
   if (context === null) throw new ValidationError(NO_PARSE_CONTEXT);
   const reader = new AnswerReader(
     formats,
@@ -111,6 +111,23 @@ function readTokens(
   // The markers were put into the text by the server that rendered; it says so by not skipping special tokens.
   const text = reader.textParams({...prepared.resolved.text, skipSpecialTokens: true}, tokenizer);
   return {...prepared, reader, resolved: {...prepared.resolved, text}};
+}
+
+/** Constraints and budgets of thoughts hold for tokens, too, with the server's own parser (vllm/v1/structured_output). */
+function guideOf(
+  {parse_context: context, reasoning_ended: hasEnded}: GenerateRequest,
+  {prompt}: PreparedPrompt,
+  formats: AnswerFormats,
+  tokenizer: Tokenizer,
+): AnswerReader | null {
+  if (formats.reasoning === null) return null;
+  const request = {
+    ...readParseContext(context ?? {}),
+    tools: null,
+    tool_choice: 'none' as const,
+    include_reasoning: hasEnded !== true,
+  };
+  return new AnswerReader({...formats, tool: null}, request, promptTail(prompt, tokenizer), tokenizer);
 }
 
 const NO_PARSE_CONTEXT =

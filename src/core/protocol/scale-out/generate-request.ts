@@ -78,6 +78,7 @@ export const generateSchema = laxObject({
   stream_options: nullable(streamOptionsSchema),
   output_mode: orDefault(laxLiteral(OUTPUT_MODES), 'tokens'),
   parse_context: nullable(laxDict()),
+  reasoning_ended: nullable(laxBool()),
   return_token_ids: orDefault(laxBool(), false),
   cache_salt: nullable(laxString()),
   priority: orDefault(laxInt64().transform(Number), 0),
@@ -102,6 +103,8 @@ export interface GenerateRequest {
   stream_interval: number | null;
   output_mode: OutputMode;
   parse_context: Record<string, unknown> | null;
+  /** True: a constraint holds from the first token, whatever the parser of thoughts would say. */
+  reasoning_ended: boolean | null;
   return_token_ids: boolean;
   priority: number;
   /** False: the tokens are not to be turned into text. */
