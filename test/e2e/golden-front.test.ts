@@ -17,19 +17,44 @@ const longPromptTokens = 500;
 const sampledGroups = ['default', 'tools'];
 
 /** Lines that cannot be right behind a front. */
-const missingFeatures: {what: string; isNeeded: (line: GoldenCase) => boolean}[] = [];
+const missingFeatures: {what: string; isNeeded: (line: GoldenCase) => boolean}[] = [
+  {what: 'without a name of its own a front has that of the server', isNeeded: ({group}) => group === 'names'},
+  {
+    what: 'when the server began with a request is not known here',
+    isNeeded: ({group, response}) =>
+      group === 'observe' && JSON.stringify(response).includes('"time_to_first_token_ms"'),
+  },
+  {
+    // As in golden-http.test.ts.
+    what: 'the random numbers of the reference',
+    isNeeded: ({name}) => name === 'reasoning-tools/chat-stream/n2',
+  },
+];
 
 let folder: string;
-let engine: ServeProcess;
+/** By their flags. */
+const engines = new Map<string, ServeProcess>();
+
+/** What the engine behind the front has to know itself: the model, and where a thought ends. */
+function engineFlags(flags: readonly string[]): string[] {
+  const parser = flags.indexOf('--reasoning-parser');
+  const ofParser = parser === -1 ? [] : flags.slice(parser, parser + 2);
+  return ['--enable-scale-out', ...flags.filter((flag) => flag.startsWith('MODEL:')), ...ofParser];
+}
+
+async function engineFor(flags: readonly string[]): Promise<ServeProcess> {
+  const needed = engineFlags(flags);
+  const engine = engines.get(needed.join(' ')) ?? (await startGoldenServer(folder, needed));
+  engines.set(needed.join(' '), engine);
+  return engine;
+}
 
 beforeAll(async () => {
-  if (!hasSharedData) return;
-  folder = await createServerFolder();
-  engine = await startGoldenServer(folder, ['--enable-scale-out']);
+  if (hasSharedData) folder = await createServerFolder();
 });
 
 afterAll(async () => {
-  await engine?.stop();
+  for (const engine of engines.values()) await engine.stop();
   if (folder) await rm(folder, {recursive: true, force: true});
 });
 
@@ -62,7 +87,7 @@ describe.skipIf(!hasSharedData)('chat-completions.jsonl through a front', () => 
     let front: ServeProcess;
 
     beforeAll(async () => {
-      front = await startGoldenServer(folder, flags, engine.url);
+      front = await startGoldenServer(folder, flags, (await engineFor(flags)).url);
     });
 
     afterAll(async () => {
