@@ -6,6 +6,7 @@
 import {type AnswerControls, prepareControls} from './answer-constraint.ts';
 import type {AnswerFormats, AnswerReader, ChoiceReader} from './answer-reader.ts';
 import {type Beam, type BeamSearch, checkBeamAllowlist, searchBeams} from './beam-search.ts';
+import {ChoiceEvents} from './choice-events.ts';
 import type {GenerationConfig, SamplingDefaults} from './config/generation-config.ts';
 import type {StructuredOutputsConfig} from './config/structured-outputs-config.ts';
 import type {EngineClient} from './engine/client/engine-client.ts';
@@ -30,7 +31,7 @@ import {
 } from './sampling/resolve-sampling-params.ts';
 import type {SamplingParams} from './sampling/sampling-params.ts';
 import type {DecodedLogprobs, TokenLogprobs} from './sampling/token-logprobs.ts';
-import {ItemStream, openStream, streamOf} from './util/item-stream.ts';
+import {type ItemStream, openStream, streamOf} from './util/item-stream.ts';
 import type {Logger} from './util/logger.ts';
 import {mergeStreams} from './util/merge-streams.ts';
 
@@ -319,49 +320,6 @@ class RunningGeneration implements Generation {
         choiceOf: {requestId: `${requestId}:${Math.floor(index / request.n)}`, numChoices: request.n},
       }),
     };
-  }
-}
-
-/** The events of one choice, from the outputs of its sequence. */
-class ChoiceEvents extends ItemStream<ChatEvent> {
-  readonly #outputs: ItemStream<SequenceOutput>;
-  readonly #read: (output: SequenceOutput) => ChatEvent[];
-  readonly #isFinished: () => boolean;
-  /** Those of the last output that have not been given out, the next one last. */
-  #waiting: ChatEvent[] = [];
-
-  constructor(
-    outputs: ItemStream<SequenceOutput>,
-    read: (output: SequenceOutput) => ChatEvent[],
-    isFinished: () => boolean,
-  ) {
-    super();
-    this.#outputs = outputs;
-    this.#read = read;
-    this.#isFinished = isFinished;
-  }
-
-  get isOver(): boolean {
-    return this.#waiting.length === 0 && this.#outputs.isOver;
-  }
-
-  poll(): ChatEvent | null {
-    while (this.#waiting.length === 0) {
-      const output = this.#outputs.poll();
-      if (output === null) return null;
-      this.#waiting = this.#read(output).reverse();
-      if (this.#isFinished()) this.#outputs.close();
-    }
-    return this.#waiting.pop()!;
-  }
-
-  ready(): Promise<void> {
-    return this.#outputs.ready();
-  }
-
-  close(): void {
-    this.#waiting = [];
-    this.#outputs.close();
   }
 }
 
