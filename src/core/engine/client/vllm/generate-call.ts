@@ -103,7 +103,8 @@ export class GenerateCall implements Dispatcher.DispatchHandler {
     if (this.#isOver) return;
     if (this.#status !== 200 || !isStreamed(this.#request)) this.#parts.push(bytes);
     else this.#takeEvents(this.#splitter.push(bytes));
-    if (this.#numUnread > mostUnreadTokens) controller.pause();
+    // What is over is read to its end, or its connection would never be free again.
+    if (this.#numUnread > mostUnreadTokens && !this.#isOver) controller.pause();
   }
 
   onResponseEnd(): void {
