@@ -4,7 +4,8 @@ import {promiseWithResolver} from './promise-with-resolver.ts';
 
 /**
  * The items of all streams. When the signal aborts, each stream is told by the signal given to `open`; when the reader
- * leaves or a stream fails, all of them are closed.
+ * leaves or a stream fails, the others are told in the same way, so that nobody takes it for a leaving of their own reader,
+ * and closed.
  */
 export function mergeStreams<T>(
   numStreams: number,
@@ -59,8 +60,10 @@ class MergedStream<T> extends ItemStream<T> {
 
   close(): void {
     this.#signal.removeEventListener('abort', this.#leaveAll);
+    const isEarly = this.#numOpen > 0;
     this.#numOpen = 0;
     this.#due = [];
+    if (isEarly) this.#leaveAll();
     for (const stream of this.#streams) stream.close();
     this.#tell();
   }

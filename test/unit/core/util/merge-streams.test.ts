@@ -86,6 +86,34 @@ describe('mergeStreams', () => {
     expect([a.isClosed, b.isClosed]).toEqual([true, true]);
   });
 
+  it.each(['the reader leaves', 'another one fails'])('tells the streams that are open when %s', async (event) => {
+    const [a, b, c] = createStreams(3) as [ManualStream, ManualStream, ManualStream];
+    const signals: AbortSignal[] = [];
+    const open = (index: number, leave: AbortSignal) => {
+      signals.push(leave);
+      return [a, b, c][index]!;
+    };
+    const merged = mergeStreams(3, open, {signal: never});
+    a.push('a1');
+    await merged.next();
+    const [failing] = event === 'another one fails' ? [merged.next()] : [];
+    if (failing) b.fail(new Error('broken'));
+    await (failing ? expect(failing).rejects.toThrow('broken') : merged.return());
+    expect(signals.map(({aborted}) => aborted)).toEqual([true, true, true]);
+  });
+
+  it('tells nobody when all of them have ended', async () => {
+    const signals: AbortSignal[] = [];
+    const open = (_index: number, leave: AbortSignal) => {
+      signals.push(leave);
+      const stream = new ManualStream();
+      stream.end();
+      return stream;
+    };
+    await collect(mergeStreams(2, open, {signal: never}));
+    expect(signals.map(({aborted}) => aborted)).toEqual([false, false]);
+  });
+
   it('ends without an error when the signal aborts', async () => {
     const leave = new AbortController();
     const first = merge(createStreams(2), leave.signal).next();
