@@ -22,10 +22,20 @@ export abstract class ItemStream<T> implements AsyncGenerator<T, void, undefined
 
   async next(): Promise<IteratorResult<T, void>> {
     for (;;) {
-      const item = this.poll();
+      const item = this.#pollOrClose();
       if (item !== null) return {value: item, done: false};
       if (this.isOver) return {value: undefined, done: true};
       await this.ready();
+    }
+  }
+
+  /** A loop over a generator that has thrown does not leave it, so nobody else would tell the source. */
+  #pollOrClose(): T | null {
+    try {
+      return this.poll();
+    } catch (error) {
+      this.close();
+      throw error;
     }
   }
 
