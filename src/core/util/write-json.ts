@@ -8,7 +8,7 @@ import {JsonFloat} from './parse-json.ts';
 /** Properties that are undefined are left out. */
 export function writeJson(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
-  if (value === null) return 'null';
+  if (value === null || value === undefined) return 'null';
   if (typeof value === 'number') return Number.isInteger(value) ? String(value) : floatText(value);
   if (typeof value === 'bigint') return value.toString();
   if (typeof value === 'boolean') return value ? 'true' : 'false';

@@ -17,6 +17,10 @@ describe('writeJson', () => {
     expect(writeJson({a: undefined, b: 1})).toBe('{"b":1}');
   });
 
+  it('writes null where a list has a gap, as JSON does', () => {
+    expect(writeJson([1, undefined, {a: [undefined]}])).toBe('[1,null,{"a":[null]}]');
+  });
+
   it('keeps the order of a map', () => {
     const map = new Map([
       [20, 'a'],
