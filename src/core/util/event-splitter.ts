@@ -26,6 +26,7 @@ export class EventSplitter {
     if (this.#tail.length > 0 || this.#dataLines.length > 0) return null;
     const lineEnd = bytes.length - 2;
     if (bytes.indexOf(lineFeed) !== lineEnd || bytes[lineEnd + 1] !== lineFeed) return null;
+    if (bytes[lineEnd - 1] === carriageReturn) return null;
     const line = Buffer.from(bytes.buffer, bytes.byteOffset, lineEnd).toString('utf8');
     return line.startsWith(usualStart) ? [line.slice(usualStart.length)] : null;
   }
