@@ -4,10 +4,12 @@
  */
 import {existsSync} from 'node:fs';
 import {UsageError} from '../core/errors.ts';
+import {jsonOrNull} from '../core/util/json-or-null.ts';
 import type {BenchOptions} from './bench-options.ts';
 import type {Ramp} from './load/arrivals.ts';
 import {METRICS, type Metric} from './metrics.ts';
 import {type Assertion, parseAssertion} from './report/assertions.ts';
+import {basicAuthorization, isHttpUrl, withoutCredentials} from './target/base-url.ts';
 
 /** One setting of the load; several of them are a sweep. */
 export interface LoadPoint {
@@ -188,7 +190,7 @@ const combinations: Combination[] = [
     hint: 'with http:// or https:// in front',
   },
   {
-    isWrong: ({toolChoice}) => toolChoice.startsWith('{') && parseJsonOr(toolChoice) === null,
+    isWrong: ({toolChoice}) => toolChoice.startsWith('{') && jsonOrNull(toolChoice) === null,
     message: '--tool-choice is no valid JSON',
     hint: 'give auto, required, none, or an object such as {"type": "function", "function": {"name": "get_weather"}}',
   },
@@ -201,10 +203,6 @@ const combinations: Combination[] = [
 
 function sweptNames(lists: Record<SweptName, readonly number[]>): SweptName[] {
   return (Object.keys(lists) as SweptName[]).filter((name) => lists[name].length > 1);
-}
-
-function isHttpUrl(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
 function readConcurrencies(text: string | null): number[] {
@@ -232,21 +230,13 @@ function readRamp({
 }
 
 function readRange(text: string): {input: number; output: number} {
-  const value = parseJsonOr(text);
+  const value = jsonOrNull(text);
   const range = typeof value === 'number' ? {input: value, output: value} : (value as {input: number; output: number});
   const isRange = [range?.input, range?.output].every((share) => typeof share === 'number' && share >= 0 && share < 1);
   if (isRange) return {input: range.input, output: range.output};
   throw new UsageError(
     `--random-range-ratio cannot be ${text}\nallowed: a number from 0 to below 1, or {"input": 0.2, "output": 0.5}`,
   );
-}
-
-function parseJsonOr(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 function readHeaders({header, apiKey, baseUrl}: BenchOptions): Record<string, string> {
@@ -257,23 +247,6 @@ function readHeaders({header, apiKey, baseUrl}: BenchOptions): Record<string, st
     ...basicAuthorization(baseUrl),
     ...Object.fromEntries(given.map(([name, value]) => [name.toLowerCase(), value])),
   };
-}
-
-/** Of an address such as `http://user:password@host`, whose name and password are shown nowhere. */
-function basicAuthorization(baseUrl: string | null): Record<string, string> {
-  if (baseUrl === null || !isHttpUrl(baseUrl)) return {};
-  const {username, password} = new URL(baseUrl);
-  if (username === '' && password === '') return {};
-  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  return {authorization: `Basic ${Buffer.from(pair).toString('base64')}`};
-}
-
-function withoutCredentials(baseUrl: string | null): string | null {
-  if (baseUrl === null || !isHttpUrl(baseUrl)) return baseUrl;
-  const url = new URL(baseUrl);
-  if (url.username === '' && url.password === '') return baseUrl;
-  Object.assign(url, {username: '', password: ''});
-  return url.href;
 }
 
 function readPair(flag: string, text: string): [string, string] {

@@ -6,6 +6,7 @@
  */
 import {UsageError} from '../core/errors.ts';
 import {nearestName} from '../core/util/nearest-name.ts';
+import {isPlainObject} from '../core/util/parse-json.ts';
 import {invalidValue, type OptionSpec} from './option-spec.ts';
 import {otherNames} from './other-names.ts';
 import {expandSuffix} from './scaled-integer.ts';
@@ -312,20 +313,17 @@ function mergeDotted(collected: Collected): void {
 
 type JsonObject = Record<string, unknown>;
 
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function objectOf(flag: string, text: string): JsonObject {
   const value = looseValue(text);
-  if (!isObject(value)) throw new UsageError(`--${flag} ${text} is no JSON object, so --${flag}.name cannot change it`);
+  if (!isPlainObject(value))
+    throw new UsageError(`--${flag} ${text} is no JSON object, so --${flag}.name cannot change it`);
   return value;
 }
 
 function applyChange(root: JsonObject, {path, appends, value}: DottedChange): void {
   let target = root;
   for (const key of path.slice(0, -1)) {
-    if (!isObject(target[key])) target[key] = {};
+    if (!isPlainObject(target[key])) target[key] = {};
     target = target[key] as JsonObject;
   }
   const last = path.at(-1)!;

@@ -4,6 +4,7 @@
  */
 import autocannon from 'autocannon';
 import {nowMs} from '../../core/util/clock.ts';
+import {jsonOrNull} from '../../core/util/json-or-null.ts';
 import type {LoadPoint} from '../bench-settings.ts';
 import {loadDataset} from '../datasets/load-dataset.ts';
 import {RandomSource} from '../load/random-source.ts';
@@ -20,6 +21,7 @@ import {requestBody} from './request-bodies.ts';
 
 const failuresPerPlace = 10;
 
+/** One run of whole responses. */
 export async function runHttpPoint(context: BenchContext, point: LoadPoint, seed: number): Promise<RunOutcome> {
   const {settings, terminal, target, tokenizer} = context;
   const numPrompts = settings.numPrompts ?? Math.max(100, 4 * point.maxConcurrency);
@@ -27,11 +29,8 @@ export async function runHttpPoint(context: BenchContext, point: LoadPoint, seed
   const startedAt = new Date();
   const meter = new ProcessMeter();
   const threadMeter = new ThreadMeter();
-  const progress = await showProgress(
-    terminal.progressStream,
-    settings.duration === null ? numPrompts : null,
-    terminal.interrupt,
-  );
+  const total = settings.duration === null ? numPrompts : null;
+  const progress = await showProgress(terminal.progressStream, total, terminal.interrupt);
   const records: RequestRecord[] = [];
   const onRecord = (record: RequestRecord) => {
     records.push(record);
@@ -59,13 +58,14 @@ export async function runHttpPoint(context: BenchContext, point: LoadPoint, seed
     ignoresEos: false,
     isInterrupted: terminal.interrupt.aborted,
   });
-  const numLost = sent - records.length;
-  if (numLost <= point.maxConcurrency) return outcome;
-  return {
-    ...outcome,
-    isValid: false,
-    warnings: [...outcome.warnings, `${numLost} requests got no response that could be told apart`],
-  };
+  return withLostRequests(outcome, sent - records.length);
+}
+
+/** Some may still be under way at the end, but no more than there are places. */
+function withLostRequests(outcome: RunOutcome, numLost: number): RunOutcome {
+  if (numLost <= outcome.point.maxConcurrency) return outcome;
+  const warning = `${numLost} requests got no response that could be told apart`;
+  return {...outcome, isValid: false, warnings: [...outcome.warnings, warning]};
 }
 
 /** Null for endpoints that are only asked. */
@@ -87,41 +87,19 @@ interface HttpLoad {
 
 /** @returns how many requests were sent */
 async function runAutocannon(
-  {settings, target, terminal}: BenchContext,
-  {point, numPrompts, bodies}: HttpLoad,
+  context: BenchContext,
+  load: HttpLoad,
   onRecord: (record: RequestRecord) => void,
   onSent: () => void,
 ): Promise<number> {
+  const {target, terminal} = context;
   let index = 0;
-  const url = new URL(target.url);
-  const options: autocannon.Options = {
-    url: url.origin,
-    connections: Math.min(point.maxConcurrency, numPrompts),
-    ...(settings.duration === null ? {maxOverallRequests: numPrompts} : {duration: settings.duration}),
-    timeout: settings.requestTimeout || 3600,
-    bailout: failuresPerPlace * point.maxConcurrency,
-    requests: [
-      {
-        method: bodies === null ? 'GET' : 'POST',
-        path: url.pathname + url.search,
-        setupRequest: (request, contextOfRequest) => {
-          Object.assign(contextOfRequest, {sentMs: nowMs(), index: index++});
-          onSent();
-          return {
-            ...request,
-            headers: headersOf(settings.headers, bodies),
-            ...(bodies !== null && {body: bodies[(index - 1) % bodies.length]}),
-          };
-        },
-        onResponse: (status, body, contextOfRequest, headers = {}) => {
-          const {sentMs, index: place} = contextOfRequest as {sentMs: number; index: number};
-          const isJson = bodies !== null || /json/i.test(String((headers as Record<string, unknown>)['content-type']));
-          onRecord(recordOf({index: place, sentMs, status, body, isJson}));
-        },
-      },
-    ],
+  const nextIndex = () => {
+    onSent();
+    return index++;
   };
-  const instance = autocannon(options);
+  const requests = [requestFor(context, load, onRecord, nextIndex)];
+  const instance = autocannon({...loadOptions(context, load), url: new URL(target.url).origin, requests});
   const stop = () => (instance as unknown as {stop(): void}).stop();
   terminal.interrupt.addEventListener('abort', stop);
   const result = await instance;
@@ -130,6 +108,41 @@ async function runAutocannon(
   for (let count = 0; count < timeouts; count++) onRecord(failedRecord(index++, noAnswerInTime));
   for (let count = timeouts; count < errors; count++) onRecord(failedRecord(index++, noConnection));
   return result.requests.sent;
+}
+
+/** How many at once, how long, and when to give up. */
+function loadOptions({settings}: BenchContext, {point, numPrompts}: HttpLoad): Omit<autocannon.Options, 'url'> {
+  return {
+    connections: Math.min(point.maxConcurrency, numPrompts),
+    ...(settings.duration === null ? {maxOverallRequests: numPrompts} : {duration: settings.duration}),
+    timeout: settings.requestTimeout || 3600,
+    bailout: failuresPerPlace * point.maxConcurrency,
+  };
+}
+
+/** What is sent again and again, each time with the next body. */
+function requestFor(
+  {settings, target}: BenchContext,
+  {bodies}: HttpLoad,
+  onRecord: (record: RequestRecord) => void,
+  nextIndex: () => number,
+): autocannon.Request {
+  const {pathname, search} = new URL(target.url);
+  return {
+    method: bodies === null ? 'GET' : 'POST',
+    path: pathname + search,
+    setupRequest: (request, contextOfRequest) => {
+      const index = nextIndex();
+      Object.assign(contextOfRequest, {sentMs: nowMs(), index});
+      const body = bodies === null ? {} : {body: bodies[index % bodies.length]};
+      return {...request, headers: headersOf(settings.headers, bodies), ...body};
+    },
+    onResponse: (status, body, contextOfRequest, headers = {}) => {
+      const {sentMs, index} = contextOfRequest as {sentMs: number; index: number};
+      const isJson = bodies !== null || /json/i.test(String((headers as Record<string, unknown>)['content-type']));
+      onRecord(recordOf({index, sentMs, status, body, isJson}));
+    },
+  };
 }
 
 function headersOf(headers: Record<string, string>, bodies: string[] | null): Record<string, string> {
@@ -188,12 +201,4 @@ function plannedAt(index: number): PlannedRequest {
     turn: 0,
     cancelAfterEvents: null,
   };
-}
-
-function jsonOrNull(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -1,9 +1,11 @@
 /** What an answer that is no stream of events says: in its body, and in what only its headers tell. */
+import {jsonOrNull} from '../../core/util/json-or-null.ts';
+import {isPlainObject} from '../../core/util/parse-json.ts';
 import {excerpt} from './answer-reader.ts';
-import {isObject} from './stream-chunk.ts';
 
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
+/** Events that are neither another kind of content nor compressed. */
 export function isPlainStream(headers: AnswerHeaders): boolean {
   return headerText(headers, 'content-type').includes('text/event-stream') && encodingOf(headers) === null;
 }
@@ -18,6 +20,7 @@ function encodingOf(headers: AnswerHeaders): string | null {
   return encoding === '' || encoding === 'identity' ? null : encoding;
 }
 
+/** Why an answer with status 200 is none that can be measured. @param bytes the beginning of its body */
 export function notStreamMessage(bytes: Buffer, headers: AnswerHeaders): string {
   const encoding = encodingOf(headers);
   if (encoding !== null)
@@ -39,11 +42,9 @@ export function refusalMessage(text: string, headers: AnswerHeaders): string {
 
 /** The message of an error body in the form of OpenAI, of older servers or of web frameworks, else its text. */
 export function messageOf(text: string): string {
-  try {
-    const {error, detail, message} = JSON.parse(text) as Record<string, unknown>;
-    const named = isObject(error) ? error.message : (error ?? detail ?? message);
-    return typeof named === 'string' ? named : excerpt(text);
-  } catch {
-    return excerpt(text);
-  }
+  const body = jsonOrNull(text);
+  if (!isPlainObject(body)) return excerpt(text);
+  const {error, detail, message} = body;
+  const named = isPlainObject(error) ? error.message : (error ?? detail ?? message);
+  return typeof named === 'string' ? named : excerpt(text);
 }

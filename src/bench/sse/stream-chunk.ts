@@ -3,6 +3,8 @@
  * choice, what does it say about token counts. Reads chat and text completions of any OpenAI-compatible server. This is
  * done for every event of every stream, so it is plain code over unknown values; a schema costs as much as the parsing.
  */
+import {jsonOrNull} from '../../core/util/json-or-null.ts';
+import {isPlainObject} from '../../core/util/parse-json.ts';
 
 export interface ToolCallPiece {
   index: number;
@@ -37,8 +39,8 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** @returns null when the data is no JSON object of this kind */
 export function readChunk(data: string): StreamChunk | null {
-  const value = parseOrNull(data);
-  if (!isObject(value)) return null;
+  const value = jsonOrNull(data);
+  if (!isPlainObject(value)) return null;
   const {choices, usage} = value;
   // Older servers say it in an object that is the error itself.
   const error = value.object === 'error' ? value : value.error;
@@ -47,7 +49,7 @@ export function readChunk(data: string): StreamChunk | null {
   const chunk = emptyChunk(usageOf(usage), hasError ? messageOf(error) : null);
   const given = (choices ?? []) as unknown[];
   for (const choice of given) {
-    if (!isObject(choice)) return null;
+    if (!isPlainObject(choice)) return null;
     takeChoice(chunk, choice);
     chunk.choiceIndex = given.length === 1 ? numberOr(choice.index, 0) : null;
   }
@@ -80,10 +82,10 @@ function emptyChunk(usage: StreamChunk['usage'], error: string | null): OpenChun
 function takeChoice(chunk: OpenChunk, choice: Fields): void {
   const {index, text, finish_reason: reason, token_ids: tokenIds} = choice;
   const place = numberOr(index, 0);
-  const delta = isObject(choice.delta) ? choice.delta : noFields;
+  const delta = isPlainObject(choice.delta) ? choice.delta : noFields;
   // Some servers know reasoning by the older name only, some fill in one of the two.
   const reasoning = textOf(delta.reasoning) || textOf(delta.reasoning_content);
-  const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls.filter(isObject).map(toolCallPiece) : none;
+  const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls.filter(isPlainObject).map(toolCallPiece) : none;
   const answer = textOf(text) + textOf(delta.content);
   chunk.hasChoices = true;
   if (answer !== '' || isText(delta.refusal) || calls.length > 0) chunk.hasAnswer = true;
@@ -103,7 +105,7 @@ function addTexts(chunk: OpenChunk, answer: string, reasoning: string, calls: re
 }
 
 function toolCallPiece({index, id, function: called}: Fields): ToolCallPiece {
-  const {name, arguments: argumentsText} = isObject(called) ? called : noFields;
+  const {name, arguments: argumentsText} = isPlainObject(called) ? called : noFields;
   return {
     index: numberOr(index, 0),
     id: isText(id) ? id : null,
@@ -113,31 +115,19 @@ function toolCallPiece({index, id, function: called}: Fields): ToolCallPiece {
 }
 
 function usageOf(usage: unknown): StreamChunk['usage'] {
-  if (!isObject(usage)) return null;
+  if (!isPlainObject(usage)) return null;
   const {prompt_tokens_details: details} = usage;
   return {
     promptTokens: numberOr(usage.prompt_tokens, null),
     completionTokens: numberOr(usage.completion_tokens, null),
-    cachedTokens: isObject(details) ? numberOr(details.cached_tokens, null) : null,
+    cachedTokens: isPlainObject(details) ? numberOr(details.cached_tokens, null) : null,
   };
 }
 
 function messageOf(error: unknown): string {
   if (isText(error)) return error;
-  const message = isObject(error) ? error.message : null;
+  const message = isPlainObject(error) ? error.message : null;
   return isText(message) ? message : JSON.stringify(error);
-}
-
-function parseOrNull(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch {
-    return null;
-  }
-}
-
-export function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A text with something in it. */

@@ -1,6 +1,7 @@
 /** Small requests to the server under test beside the measured ones: models, tokens, metrics, a probe. */
 import {Agent} from 'undici';
 import {ServingError} from '../../core/errors.ts';
+import {jsonOrNull} from '../../core/util/json-or-null.ts';
 import {connectionHint} from './fault-hints.ts';
 
 export interface HttpAnswer {
@@ -86,10 +87,5 @@ function reasonOf(error: Error): string {
 
 /** The body as JSON of unknown form; null when it is none or the status is not 200. */
 export function jsonOf({status, text}: HttpAnswer): unknown {
-  if (status !== 200) return null;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
+  return status === 200 ? jsonOrNull(text) : null;
 }

@@ -6,11 +6,12 @@ import {createParser} from 'eventsource-parser';
 import {Agent, type Dispatcher} from 'undici';
 import * as z from 'zod';
 import {ServingError, UsageError} from '../../core/errors.ts';
+import {jsonOrNull} from '../../core/util/json-or-null.ts';
 import type {AnswerEvent} from '../conversation/answer-event.ts';
 import type {WireMessage} from '../conversation/messages.ts';
 import type {BackendFacts, ChatBackend, ChatRequestBody} from './backend.ts';
 import {ChunkReader} from './chunk-reader.ts';
-import {brokenAnswer, noAnswer, parseJson, refusal} from './http-errors.ts';
+import {brokenAnswer, noAnswer, refusal} from './http-errors.ts';
 import {withVersion} from './server-address.ts';
 
 export interface HttpBackendOptions {
@@ -121,7 +122,7 @@ export class HttpBackend implements ChatBackend {
 
   async #small(method: 'GET' | 'POST', url: string, body: object | null): Promise<unknown> {
     const response = await this.#request(method, url, body, AbortSignal.timeout(smallRequestMs));
-    return parseJson(await wholeText(response.body));
+    return jsonOrNull(await wholeText(response.body));
   }
 
   /** @throws ConnectionLostError when nothing answers; ServingError when the answer is an error */

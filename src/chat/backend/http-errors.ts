@@ -1,25 +1,29 @@
 /** What goes wrong between the chat and a server, in words for the person who looks at it. */
 import type {Dispatcher} from 'undici';
 import {ServingError} from '../../core/errors.ts';
+import {jsonOrNull} from '../../core/util/json-or-null.ts';
 import {withoutControls} from '../safe-text.ts';
 import {ConnectionLostError} from './backend.ts';
 import {errorMessageOf} from './chunk-reader.ts';
 
 const howToStart = 'Start a server with `parlance serve`, or leave --url out to talk to a model in this machine.';
 
+const howToTrust = 'NODE_EXTRA_CA_CERTS names a file with the certificate to trust.';
+const howToGiveKey = '--api-key or OPENAI_API_KEY says the key.';
+
 /** What to try, by the code of the failure. */
 const adviceByCode: Readonly<Record<string, string>> = {
   ERR_SSL_WRONG_VERSION_NUMBER: 'It does not speak https; try http://.',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'NODE_EXTRA_CA_CERTS names a file with the certificate to trust.',
-  SELF_SIGNED_CERT_IN_CHAIN: 'NODE_EXTRA_CA_CERTS names a file with the certificate to trust.',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'NODE_EXTRA_CA_CERTS names a file with the certificate to trust.',
+  DEPTH_ZERO_SELF_SIGNED_CERT: howToTrust,
+  SELF_SIGNED_CERT_IN_CHAIN: howToTrust,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: howToTrust,
   UND_ERR_SOCKET: 'It closed the connection. Is it still there, and does it speak http and not https?',
 };
 
 /** What to try, by the status of an answer. */
 const adviceByStatus: Readonly<Record<number, string>> = {
-  401: '--api-key or OPENAI_API_KEY says the key.',
-  403: '--api-key or OPENAI_API_KEY says the key.',
+  401: howToGiveKey,
+  403: howToGiveKey,
 };
 
 const maxReasonCharacters = 300;
@@ -48,17 +52,8 @@ export async function refusal({statusCode, headers, body}: Dispatcher.ResponseDa
 
 /** Of pages for browsers only the words count. */
 function reasonIn(text: string): string {
-  const message = errorMessageOf(parseJson(text));
+  const message = errorMessageOf(jsonOrNull(text));
   if (message !== null) return message;
   const words = text.replace(/<(style|script)[\s\S]*?<\/\1>|<[^>]*>/g, ' ').replace(/\s+/g, ' ');
   return words.trim().slice(0, maxReasonCharacters);
-}
-
-/** Null when it is none. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
