@@ -44,8 +44,8 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonFloat);
 }
 
-/** As in Python (sys.int_info.default_max_str_digits). */
-const MAX_INTEGER_DIGITS = 4300;
+/** Python reads no longer integers (sys.int_info.default_max_str_digits). */
+export const MAX_INTEGER_DIGITS = 4300;
 /** Deeper nesting is refused, as Python's reader does (its recursion limit). */
 const MAX_DEPTH = 900;
 const NUMBER = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?/y;

@@ -5,7 +5,13 @@
  * wrapped in `nullable` or `orDefault`.
  */
 import * as z from 'zod';
-import {isPlainObject, JsonFloat, objectFromEntries, orderedEntries} from '../../util/parse-json.ts';
+import {
+  isPlainObject,
+  JsonFloat,
+  MAX_INTEGER_DIGITS,
+  objectFromEntries,
+  orderedEntries,
+} from '../../util/parse-json.ts';
 import {type Describe, described, requestJsonSchema} from './request-json-schema.ts';
 
 /** What an issue says: a pydantic error type and the numbers or texts that belong to it, in wire order. */
@@ -42,8 +48,6 @@ function lax<T>(describe: Describe, read: Reader<T>) {
 
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
-/** Python refuses to read longer integer texts. */
-const MAX_INTEGER_DIGITS = 4300;
 const INTEGER_TEXT = /^[+-]?\d+(_\d+)*(\.0*)?$/;
 /** The digits after the point belong to the point: two runs of digits side by side would take a long text for ever. */
 const FLOAT_TEXT = /^[+-]?((\d+(_\d+)*(\.\d*)?|\.\d+)(e[+-]?\d+)?|inf|infinity|nan)$/i;
