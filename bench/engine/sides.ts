@@ -1,12 +1,11 @@
 /** The two sides: what runs as a bare engine loop and what runs as a server, on the same weights and threads. */
 
-import {once} from 'node:events';
-import {createServer} from 'node:net';
 import {basename, join} from 'node:path';
 import {setTimeout} from 'node:timers/promises';
 import {engineOptionsSchema} from '../../src/core/config/engine-config.ts';
 import type {ModelFiles} from '../../src/core/model/resolve-model.ts';
 import {findPackageRoot} from '../../src/core/util/package-root.ts';
+import {freePort} from '../../test/support/free-port.ts';
 import {llamaBatchSize} from './llama/llama-api.ts';
 import type {LlamaServerSettings} from './llama/llama-server.ts';
 import {type LoopChild, startLoop} from './loop/loop-child.ts';
@@ -132,14 +131,6 @@ function serverSlots({workload}: SideSettings): number {
 
 function serverContextTokens({workload}: SideSettings): number {
   return workload.chatPromptTokens + spareTokens;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const {port} = server.address() as {port: number};
-  server.close();
-  return port;
 }
 
 /** @throws Error when the server is not healthy within a minute */

@@ -2,7 +2,6 @@
 import {type ChildProcess, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {closeSync, openSync, readFileSync} from 'node:fs';
-import {createServer} from 'node:net';
 import {setTimeout as delay} from 'node:timers/promises';
 
 export interface ChildServerOptions {
@@ -70,14 +69,4 @@ async function answersHealth(url: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-/** A port that nobody listens on now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const {port} = server.address() as {port: number};
-  server.close();
-  await once(server, 'close');
-  return port;
 }

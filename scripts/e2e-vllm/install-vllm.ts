@@ -23,6 +23,7 @@ const doneFile = 'parlance-e2e-vllm.json';
 /** A failure that its message explains; no stack is shown. */
 export class InstallError extends Error {}
 
+/** False also for an installation that was cut. */
 export function isInstalled(folder: string): boolean {
   return existsSync(join(folder, doneFile));
 }

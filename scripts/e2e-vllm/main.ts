@@ -9,7 +9,8 @@ import {tmpdir} from 'node:os';
 import {join, resolve} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {parseArgs} from 'node:util';
-import {ChildServer, freePort} from './child-server.ts';
+import {freePort} from '../../test/support/free-port.ts';
+import {ChildServer} from './child-server.ts';
 import {InstallError, installVllm, isInstalled} from './install-vllm.ts';
 import {runTour} from './tour.ts';
 
@@ -22,7 +23,7 @@ const {values, positionals} = parseArgs({
 });
 
 const fromHere = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-/** A Llama of two layers beside the repository. */
+/** A Llama of three layers beside the repository. */
 const usualModel = fromHere('../../../shared/models-tiny/llama');
 const startedAt = performance.now();
 const servers: ChildServer[] = [];

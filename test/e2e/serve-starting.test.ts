@@ -1,21 +1,13 @@
 /** A server while it starts, served from a folder by its path: named cases of public reports on the built program. */
 import {symlink} from 'node:fs/promises';
-import {createServer} from 'node:net';
 import {join} from 'node:path';
 import {setTimeout as delay} from 'node:timers/promises';
 import {expect, it} from 'vitest';
 import {capitalQuestion, postChat} from '../support/chat-stream.ts';
 import {embeddedModelFolder} from '../support/embedded-model.ts';
+import {freePort} from '../support/free-port.ts';
 import {startServe} from '../support/serve-process.ts';
 import {createTemporaryFolder} from '../support/temporary-folder.ts';
-
-async function freePort(): Promise<number> {
-  const holder = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => holder.once('listening', resolve));
-  const {port} = holder.address() as {port: number};
-  await new Promise((resolve) => holder.close(resolve));
-  return port;
-}
 
 /** What `/health` says from the first moment on, until it says 200; null = nobody listens. */
 async function healthUntilWell(url: string): Promise<(number | null)[]> {

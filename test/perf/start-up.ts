@@ -4,8 +4,9 @@
  */
 import {spawn, spawnSync} from 'node:child_process';
 import {once} from 'node:events';
-import {connect, createServer} from 'node:net';
+import {connect} from 'node:net';
 import {resolve} from 'node:path';
+import {freePort} from '../support/free-port.ts';
 
 const program = resolve(import.meta.dirname, '../../bin/run.js');
 const rounds = Number(process.argv[2] ?? 9);
@@ -45,14 +46,6 @@ async function measurePortBound(): Promise<number> {
   child.kill('SIGKILL');
   await once(child, 'exit');
   return duration;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const {port} = server.address() as {port: number};
-  server.close();
-  return port;
 }
 
 function accepts(port: number): Promise<boolean> {

@@ -1,5 +1,4 @@
 /** Fake vLLM servers and a client of them, for the tests of one file: everything that was opened is closed after each test. */
-import {setTimeout as delay} from 'node:timers/promises';
 import {afterEach} from 'vitest';
 import type {EngineClient} from '../../src/core/engine/client/engine-client.ts';
 import {startVllmEngines, type VllmDeployment} from '../../src/core/engine/client/vllm/start-vllm-engines.ts';
@@ -52,7 +51,3 @@ export function fakeDeployment(): FakeDeployment {
 
 /** Which of the engines take requests. */
 export const enginesUp = (client: EngineClient) => client.engineStates().map(({isUp}) => isUp);
-
-export async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await delay(5);
-}

@@ -1,11 +1,11 @@
 import {once} from 'node:events';
-import {createServer} from 'node:http';
-import {type AddressInfo, connect} from 'node:net';
+import {connect} from 'node:net';
 import {afterEach, describe, expect, it, vi} from 'vitest';
 import {engineOptionsSchema} from '../../../src/core/config/engine-config.ts';
 import {ModelError, UsageError} from '../../../src/core/errors.ts';
 import {type ServerOptions, serverOptionsSchema} from '../../../src/server/server-config.ts';
 import {type LoadModel, type RunningServer, startServer} from '../../../src/server/start-server.ts';
+import {freePort} from '../../support/free-port.ts';
 import {RecordingLogger} from '../../support/recording-logger.ts';
 import type {ScriptedEngineClient, ScriptedStep} from '../../support/scripted-engine-client.ts';
 import {createScriptedLlm, type ScriptedLlmOptions} from '../../support/scripted-llm.ts';
@@ -198,12 +198,3 @@ describe('death of the engine', () => {
     expect((await fetch(`${url}/health`)).status).toBe(503);
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const {port} = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}

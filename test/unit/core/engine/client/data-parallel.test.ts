@@ -1,5 +1,4 @@
 /** Engine processes over a fake model, killed from outside: what their requests get, and how they come back. */
-import {setTimeout as delay} from 'node:timers/promises';
 import {afterEach, describe, expect, it} from 'vitest';
 import {
   type DataParallelOptions,
@@ -14,6 +13,7 @@ import {fakeEngineConfig} from '../../../../support/fake-engine-config.ts';
 import {greedyContinuation} from '../../../../support/fake-model-runner.ts';
 import type {FakeModelName} from '../../../../support/fake-models.ts';
 import {RecordingLogger} from '../../../../support/recording-logger.ts';
+import {until} from '../../../../support/until.ts';
 
 const quickBackOff = {firstMs: 1, longestMs: 10, forgivenAfterMs: 60_000, maxFailedStarts: 3};
 
@@ -28,10 +28,6 @@ async function start(model: FakeModelName, options: Partial<DataParallelOptions>
   const pidOf = (engine: number) =>
     logger.matching('Engine process started').findLast(({fields}) => fields.engine === engine)!.fields.pid as number;
   return {client, logger, pidOf};
-}
-
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await delay(5);
 }
 
 describe('startDataParallelEngines', () => {

@@ -8,8 +8,9 @@ import {EngineDeadError, ModelError} from '../../../../../../src/core/errors.ts'
 import {engineRequest, fakePrompt} from '../../../../../support/build-engine.ts';
 import {collect, collectUntilError} from '../../../../../support/collect.ts';
 import {tokensIn} from '../../../../../support/engine-clients.ts';
-import {enginesUp, fakeDeployment, impatientHealth, until} from '../../../../../support/fake-deployment.ts';
+import {enginesUp, fakeDeployment, impatientHealth} from '../../../../../support/fake-deployment.ts';
 import {greedyContinuation} from '../../../../../support/fake-model-runner.ts';
+import {until} from '../../../../../support/until.ts';
 
 const {serve, kill, connect} = fakeDeployment();
 const impatient = {healthTimes: impatientHealth};

@@ -13,14 +13,14 @@ import {
 import {engineRequest, fakePrompt} from '../../../../../support/build-engine.ts';
 import {collect, collectUntilError} from '../../../../../support/collect.ts';
 import {tokensIn} from '../../../../../support/engine-clients.ts';
-import {enginesUp, fakeDeployment, until} from '../../../../../support/fake-deployment.ts';
+import {enginesUp, fakeDeployment} from '../../../../../support/fake-deployment.ts';
 import {greedyContinuation} from '../../../../../support/fake-model-runner.ts';
 import type {FakeVllmOptions} from '../../../../../support/fake-vllm.ts';
+import {until} from '../../../../../support/until.ts';
 
 type Intercept = NonNullable<FakeVllmOptions['intercept']>;
 
 const {serve, kill, connect} = fakeDeployment();
-const isUp = enginesUp;
 
 describe('the start', () => {
   it('takes names, context and version from the server', async () => {
@@ -91,9 +91,9 @@ describe('the start', () => {
     const [here, later] = [await serve(), await serve()];
     await kill(later);
     const {client} = await connect([here.url, later.url]);
-    expect(isUp(client)).toEqual([true, false]);
+    expect(enginesUp(client)).toEqual([true, false]);
     await serve({port: later.port});
-    await until(() => isUp(client)[1]!);
+    await until(() => enginesUp(client)[1]!);
   });
 
   it.each([{prefix: '/models/a'}, {host: '::1'}])('shows the key, at %j', async (address) => {
@@ -255,7 +255,7 @@ describe('replicas', () => {
       client.generate(engineRequest('a', [1, 2], {maxTokens: 9}, {engineIndex: 0})),
     );
     expect(error).toBeInstanceOf(EngineDeadError);
-    await until(() => !isUp(client)[0]!);
+    await until(() => !enginesUp(client)[0]!);
     expect(logger.matching('engine is out')[0]?.message).toContain('/health with status 503');
     expect(client.isAlive()).toBe(true);
   });
@@ -264,14 +264,14 @@ describe('replicas', () => {
     const [first, second] = [await serve(), await serve()];
     const {client} = await connect([first.url, second.url]);
     await kill(second);
-    await until(() => !isUp(client)[1]!);
+    await until(() => !enginesUp(client)[1]!);
     const {port} = second;
     const other = await serve({port, maxModelLen: 512});
     await delay(200);
-    expect(isUp(client)).toEqual([true, false]);
+    expect(enginesUp(client)).toEqual([true, false]);
     await kill(other);
     await serve({port});
-    await until(() => isUp(client)[1]!);
+    await until(() => enginesUp(client)[1]!);
   });
 
   it('loses the running streams of a killed replica only, and takes it back', async () => {
@@ -306,9 +306,9 @@ describe('replicas', () => {
     expect(numFailed).toBeGreaterThan(0);
     expect(numFailed).toBeLessThan(40);
     expect([...lost].some((index) => errors[index] !== null)).toBe(true);
-    await until(() => !isUp(client)[1]!);
+    await until(() => !enginesUp(client)[1]!);
     await serve({model: 'paced', port: replicas[1]!.port});
-    await until(() => isUp(client)[1]!);
+    await until(() => enginesUp(client)[1]!);
     const outputs = await collect(client.generate(engineRequest('new', [3], {maxTokens: 4}, {engineIndex: 1})));
     expect(tokensIn(outputs)).toEqual(greedyContinuation([3], {maxTokens: 4}));
   });
