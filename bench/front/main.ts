@@ -46,12 +46,12 @@ function startFront(engineUrl: string): Promise<Server> {
 }
 
 /** Counts the events of a stream; resolves at its end. */
-function readStream(agent: Agent, url: string, index: number, numTokens: number, onEvent: () => void): Promise<void> {
+function readStream(agent: Agent, url: string, index: number, maxTokens: number, onEvent: () => void): Promise<void> {
   const content = `Tell me a story about lighthouse number ${index}, please.`;
   const body = JSON.stringify({
     messages: [{role: 'user', content}],
     stream: true,
-    max_tokens: numTokens,
+    max_tokens: maxTokens,
     ignore_eos: true,
   });
   return new Promise((resolve, reject) => {
@@ -72,12 +72,13 @@ function readStream(agent: Agent, url: string, index: number, numTokens: number,
   });
 }
 
-async function runStreams(url: string, numTokens: number, onProgress: (numEvents: readonly number[]) => void) {
+/** Runs all streams at once, each to its end. @param onProgress told after each event how many every stream had */
+async function runStreams(url: string, maxTokens: number, onProgress: (numEvents: readonly number[]) => void) {
   const agent = new Agent({connections: null, bodyTimeout: 0, headersTimeout: 0});
   const numEvents = Array.from({length: numStreams}, () => 0);
   await Promise.all(
     numEvents.map((_, index) =>
-      readStream(agent, url, index, numTokens, () => {
+      readStream(agent, url, index, maxTokens, () => {
         numEvents[index]!++;
         onProgress(numEvents);
       }),

@@ -26,6 +26,7 @@ export interface ScreenParts {
   leave: () => void;
 }
 
+/** Passes news of the talk on: to the view, and to the terminal or the input where it is for those. */
 export function showNews(news: ChatNews, {store, input, terminal, liveTerminal, leave}: ScreenParts): void {
   if (news.type === 'edit') input.setText(news.text);
   if (news.type === 'copy') terminal.stdout.write(`\u001b]52;c;${Buffer.from(news.text).toString('base64')}\u0007`);
@@ -34,6 +35,7 @@ export function showNews(news: ChatNews, {store, input, terminal, liveTerminal, 
   if (news.type === 'quit') leave();
 }
 
+/** What keys do in this talk. Another message goes when the one before has ended. */
 export function actionsOf(
   chat: ChatController,
   {store, input, terminal, liveTerminal, leave}: ScreenParts,

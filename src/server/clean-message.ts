@@ -21,6 +21,7 @@ const NAMES = /(?:\/[\w.+@-]+)+/y;
 /** Of two names and more, up to the last ending: `/models/m.gguf`. */
 const FILE_PATH = /^\/[\w.+@-]+\/[\w.+@/-]*\.\w+/;
 
+/** Paths become `<path>`, addresses and lines of tracebacks go. */
 export function cleanMessage(message: string): string {
   return message
     .replace(MEMORY_ADDRESS, '')

@@ -45,6 +45,7 @@ export interface RawServerOptions {
   refusedField?: string;
 }
 
+/** Listens on a free port; `close` ends open connections, too. */
 export async function startRawStreamServer(options: RawServerOptions): Promise<RawStreamServer> {
   const requests: RawRequest[] = [];
   const writtenMs = new Map<string, number[]>();

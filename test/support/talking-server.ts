@@ -76,6 +76,7 @@ function tokenText(index: number): string {
   return `word${index}${index % 12 === 11 ? '\n' : ' '}`;
 }
 
+/** The word at this place of the answer to `prose`, with the blank or the gap behind it. */
 export function proseWord(index: number): string {
   const word = index % 20 === 7 ? `**bold${index}` : index % 20 === 9 ? `bold${index}**` : `word${index}`;
   return word + (index % 150 === 149 ? '\n\n' : ' ');

@@ -77,6 +77,7 @@ export function groupsOf(runs: readonly FinishedRun[]): FinishedRun[][] {
   return groups;
 }
 
+/** Whether two runs had the same load. */
 export function isSamePoint({point: a}: RunOutcome, {point: b}: RunOutcome): boolean {
   return a.maxConcurrency === b.maxConcurrency && a.requestRate === b.requestRate;
 }

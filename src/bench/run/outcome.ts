@@ -95,6 +95,7 @@ function meets(record: RequestRecord, limits: Limits): boolean {
 
 const mostExamples = 3;
 
+/** What failed by type, the most frequent first; what we gave up ourselves is no failure. */
 export function failureGroups(records: readonly RequestRecord[], asked: AskedServer): FailureGroup[] {
   const startMs = records.reduce((least, {plannedMs}) => Math.min(least, plannedMs), Number.POSITIVE_INFINITY);
   const groups = new Map<string, FailureGroup>();

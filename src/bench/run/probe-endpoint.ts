@@ -1,6 +1,6 @@
 /**
- * One small request before the run: does the endpoint stream, and how much does it tell of token counts? Some servers
- * refuse the field that asks for them in every event, some every such field.
+ * A small request before the run: does the endpoint stream, and how much does it tell of token counts? Some servers refuse
+ * the field that asks for them in every event, some every such field, so a refused one is asked again for less.
  */
 import {ServingError} from '../../core/errors.ts';
 import {userTurn} from '../datasets/dataset.ts';

@@ -46,6 +46,7 @@ function plannedRequest(
   };
 }
 
+/** The body of one request; keys that were not asked for are absent. */
 export function requestBody(turn: SampleTurn, {settings, model, ignoresEos, usageDetail}: BodyOptions) {
   const isChat = settings.backend === 'openai-chat' || settings.backend === 'http';
   const streams = settings.backend !== 'http';

@@ -89,6 +89,7 @@ const statusHints: Readonly<Record<number, Hint>> = {
   504: notReadyHint,
 };
 
+/** For endpoints that give no stream of events. */
 export const wholeResponseHint = 'endpoints that answer in one piece are measured with --backend http --whole-response';
 
 const typeHints: Readonly<Partial<Record<ErrorType, Hint>>> = {
@@ -109,6 +110,7 @@ export function connectionHint(code: string, asked: AskedServer): string | null 
   return connectionHints[code]?.(asked) ?? null;
 }
 
+/** @param status of a refusal. @returns null for statuses that say nothing more */
 export function statusHint(status: number, asked: AskedServer): string | null {
   return statusHints[status]?.(asked) ?? null;
 }

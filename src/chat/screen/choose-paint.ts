@@ -2,6 +2,7 @@
 import type {ChatRunOptions, ChatTerminal} from '../chat-terminal.ts';
 import {createPaint, type Paint, paintNone} from './spans.ts';
 
+/** `FORCE_COLOR` goes before `NO_COLOR`, and both before what the output is. */
 export function choosePaint(theme: ChatRunOptions['theme'], {env, stdout}: ChatTerminal): Paint {
   const hasColour = env.FORCE_COLOR ? env.FORCE_COLOR !== '0' : !env.NO_COLOR && stdout.isTTY === true;
   if (theme === 'none' || !hasColour) return paintNone;

@@ -91,6 +91,7 @@ function answerLines({answer, isRaw}: ViewState, pen: Pen): string[] {
   return [...(answer.isAfterBlank ? [''] : []), ...drawOpenBlock(answer, isRaw, pen)];
 }
 
+/** The rest of an answer that may still change, in the lines that it would have if it ended here. */
 export function drawOpenBlock({rest, fence, indent}: BlockState, isRaw: boolean, pen: Pen): string[] {
   if (isRaw) return wrapSpans([span(rest)], pen.paint, pen);
   return drawIndented(fence?.indent ?? indent, pen, (inner) =>
@@ -98,6 +99,7 @@ export function drawOpenBlock({rest, fence, indent}: BlockState, isRaw: boolean,
   );
 }
 
+/** Parts of the status line that the view does not know. */
 interface OutsideTexts {
   toolsText: string | null;
   stopText: string | null;

@@ -19,6 +19,7 @@ const restingPhases: readonly Phase[] = ['idle', 'tool-approval'];
 /** Lower windows have no row for a gap. */
 const leastRowsWithGap = 10;
 
+/** @returns at least the input, however low the window; nothing while another program has the terminal */
 export function drawLivePart(state: ViewState, typed: TypedInput, context: LivePartContext): LiveFrame {
   // At the end the live part goes, so that the shell's prompt follows the talk.
   if (state.hasQuit || state.isCovered) return {lines: [], cursor: null};

@@ -29,7 +29,10 @@ interface Cut {
   indent: number;
 }
 
-/** @param width of finished text */
+/**
+ * Moves full lines of the open paragraph to the finished items; the state as it is when there are none.
+ * @param width of finished text
+ */
 export function settleLines(state: ViewState, width: number): ViewState {
   const {answer, isRaw} = state;
   if (state.phase !== 'answer' || answer.fence !== null || (!isRaw && indivisible.test(answer.rest))) return state;

@@ -12,6 +12,7 @@ export function changesFields(part: 'fields' | 'templateKwargs', title: string):
   };
 }
 
+/** Shows the system message, sets it, or takes it away (`-`). */
 export function setSystem(chat: ChatController, text: string): void {
   if (text === '') return chat.info(chat.settings.systemPrompt ?? 'There is no system message.');
   chat.settings = {...chat.settings, systemPrompt: text === '-' ? null : text};
@@ -20,6 +21,7 @@ export function setSystem(chat: ChatController, text: string): void {
 
 const setRequestField = changesFields('fields', 'Fields of the request');
 
+/** Fields of the request, and `keepReasoning`, which is none but is set in the same way. */
 export function setField(chat: ChatController, argument: string): void {
   if (argument.startsWith('keepReasoning ')) return setKeepReasoning(chat, argument.slice('keepReasoning '.length));
   setRequestField(chat, argument);
@@ -53,6 +55,7 @@ function tableOf(fields: Record<string, unknown>): string {
   return lines.length === 0 ? '(none)' : lines.join('\n');
 }
 
+/** Turns thinking on or off for templates that can, or says how thoughts are shown. */
 export function setThinking(chat: ChatController, argument: string): void {
   if (reasoningModes.includes(argument)) return chat.setReasoning(argument as ReasoningMode);
   if (argument !== 'on' && argument !== 'off') return chat.warn('Say /think on, off, show, fold or hide.');
