@@ -52,6 +52,8 @@ export class VllmEngine extends BaseEngineClient {
   #statsTimer: NodeJS.Timeout | null = null;
   #silenceTimer: NodeJS.Timeout | undefined;
   #lastStatsAt = performance.now();
+  /** Outputs of this turn of the event loop. */
+  readonly #arrived: SequenceOutput[] = [];
 
   constructor(options: VllmEngineOptions) {
     super(options.info, options.logger);
@@ -130,7 +132,16 @@ export class VllmEngine extends BaseEngineClient {
   #deliver(output: SequenceOutput): void {
     this.#sums.numDecodeTokens += output.newTokenIds.length;
     if (output.finishReason !== null) this.#calls.delete(output.requestId);
-    this.registry.deliver([output]);
+    this.#arrived.push(output);
+    if (this.#arrived.length === 1) setImmediate(() => this.#handOver());
+  }
+
+  /**
+   * The server's step reaches us as one packet for each stream. All that are there are read first and handed over
+   * together, as the code of each stage then finds itself in the processor's caches.
+   */
+  #handOver(): void {
+    this.registry.deliver(this.#arrived.splice(0));
     this.#scheduleStats();
   }
 
