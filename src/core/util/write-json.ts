@@ -49,12 +49,13 @@ function writeFields(fields: object): string {
 /** Keys as they stand before their value. Bodies have few different ones, but clients may send any. */
 const quotedKeys = new Map<string, string>();
 const mostQuotedKeys = 1000;
+const longestQuotedKey = 64;
 
 function quotedKey(key: string): string {
   const known = quotedKeys.get(key);
   if (known !== undefined) return known;
   const quoted = `${JSON.stringify(key)}:`;
-  if (quotedKeys.size < mostQuotedKeys) quotedKeys.set(key, quoted);
+  if (quotedKeys.size < mostQuotedKeys && key.length <= longestQuotedKey) quotedKeys.set(key, quoted);
   return quoted;
 }
 
