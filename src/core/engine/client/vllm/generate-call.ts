@@ -36,20 +36,6 @@ export interface CallEvents {
 }
 
 const END_OF_STREAM = '[DONE]';
-/** A stream begins with the prompt and one token also where the answer came whole, and its end is an event of its own. */
-function splitBehindFirst(output: SequenceOutput): [SequenceOutput, SequenceOutput] {
-  const {newTokenIds, logprobs, tokenTimesMs} = output;
-  const part = (from: number, to?: number) => ({
-    newTokenIds: newTokenIds.slice(from, to),
-    logprobs: logprobs?.slice(from, to) ?? null,
-    tokenTimesMs: tokenTimesMs.slice(from, to),
-  });
-  return [
-    {...output, ...part(0, 1), finishReason: null, stopReason: null},
-    {...output, ...part(1), promptLogprobs: null, numCachedTokens: null},
-  ];
-}
-
 /** Tokens that may wait for a slow reader before the server is held up. */
 const mostUnreadTokens = 512;
 
@@ -198,4 +184,18 @@ export class GenerateCall implements Dispatcher.DispatchHandler {
       this.#fail(error as Error);
     }
   }
+}
+
+/** A stream begins with the prompt and one token also where the answer came whole, and its end is an event of its own. */
+function splitBehindFirst(output: SequenceOutput): [SequenceOutput, SequenceOutput] {
+  const {newTokenIds, logprobs, tokenTimesMs} = output;
+  const part = (from: number, to?: number) => ({
+    newTokenIds: newTokenIds.slice(from, to),
+    logprobs: logprobs?.slice(from, to) ?? null,
+    tokenTimesMs: tokenTimesMs.slice(from, to),
+  });
+  return [
+    {...output, ...part(0, 1), finishReason: null, stopReason: null},
+    {...output, ...part(1), promptLogprobs: null, numCachedTokens: null},
+  ];
 }

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import {ModelError} from '../../../errors.ts';
+import {jsonOrNull} from '../../../util/json-or-null.ts';
 import type {VllmApi} from './vllm-api.ts';
 
 /** The text side of our model. */
@@ -57,7 +58,7 @@ async function ask(api: VllmApi, route: string, signal: AbortSignal): Promise<un
   const {status, text} = await api.get(route, signal);
   if (status === 401) throw fault(api, 'asks for a key. Give it with --engine-api-key');
   if (status !== 200) throw fault(api, `answered ${route} with status ${status}, so it is no vLLM server`);
-  return parseOrNull(text);
+  return jsonOrNull(text);
 }
 
 /** @throws ModelError when the server serves another context or refuses the context that was asked for */
@@ -80,7 +81,7 @@ export async function checkVocabulary(
   signal: AbortSignal,
 ): Promise<void> {
   const {status, text: body} = await api.post('/tokenize', {model, prompt: sampleText}, signal);
-  const theirs = tokensSchema.safeParse(parseOrNull(body)).data?.tokens;
+  const theirs = tokensSchema.safeParse(jsonOrNull(body)).data?.tokens;
   if (status !== 200 || theirs === undefined) throw fault(api, `answered /tokenize with status ${status}`);
   const ours = await text.encode(sampleText);
   const place = ours.findIndex((tokenId, index) => tokenId !== theirs[index]);
@@ -113,7 +114,7 @@ export async function checkTokenRoute(api: VllmApi, model: string, {vocabSize}: 
   }
   if (last.status !== 200)
     throw fault(api, `answered a first token with status ${last.status}: ${last.text.slice(0, 300)}`);
-  if (!generatedSchema.safeParse(parseOrNull(last.text)).success) {
+  if (!generatedSchema.safeParse(jsonOrNull(last.text)).success) {
     throw fault(api, `answered a first token with what is none: ${last.text.slice(0, 300)}`);
   }
   const beyond = await tryToken(vocabSize);
@@ -127,12 +128,4 @@ export async function checkTokenRoute(api: VllmApi, model: string, {vocabSize}: 
 
 function fault({url}: VllmApi, what: string): ModelError {
   return new ModelError(`${url} ${what}.`);
-}
-
-function parseOrNull(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
